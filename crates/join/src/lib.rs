@@ -1,0 +1,1 @@
+//! Exact set-similarity joins.

@@ -1,0 +1,1 @@
+//! Fingerprints, permutations, features, sketches and estimators for sets.

@@ -1,0 +1,1 @@
+//! Generators and slow, obvious oracles for Wonbon's tests and benchmarks.

@@ -1,0 +1,1 @@
+//! Bytes to core text, links, words and shingles.

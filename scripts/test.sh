@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The one test command: formatting, lints, every test. Sets up what it needs on a Debian machine
+# that has only a Rust toolchain. Tests that need the corpora beside the checkout say that they
+# were skipped when these are absent.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '\n== %s\n' "$*"; }
+
+say "tools"
+if ! command -v cc >/dev/null; then
+  apt-get update -q && apt-get install -y -q build-essential
+fi
+
+say "formatting"
+cargo fmt --all --check
+
+say "lints (warnings are errors)"
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+say "tests"
+cargo test --workspace --quiet
+
+say "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
