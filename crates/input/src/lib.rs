@@ -1,0 +1,1 @@
+//! Documents out of files: JSON lines, plain and compressed.
