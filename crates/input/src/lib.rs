@@ -14,6 +14,7 @@
 pub mod batches;
 mod error;
 mod open;
+pub mod ordered;
 pub mod rows;
 
 pub use error::InputError;
