@@ -4,5 +4,6 @@
 //! store) sees only what this crate makes of the bytes, so the online and the batch road agree.
 
 mod char_class;
+pub mod difference;
 pub mod shingles;
 pub mod words;
