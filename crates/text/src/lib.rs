@@ -1,1 +1,5 @@
 //! Bytes to core text, links, words and shingles.
+
+pub mod decode;
+pub mod extract;
+pub mod links;
