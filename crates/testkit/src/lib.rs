@@ -1,1 +1,7 @@
 //! Generators and slow, obvious oracles for Wonbon's tests and benchmarks.
+//!
+//! Nothing here is fast and nothing here is clever: an oracle is worth having only as long as a
+//! reader can see at a glance that it is right. Unpublished.
+
+pub mod harness;
+pub mod text;

@@ -1,1 +1,8 @@
 //! Bytes to core text, links, words and shingles.
+//!
+//! The first half of a document's way: everything that follows (features, sketches, joins, the
+//! store) sees only what this crate makes of the bytes, so the online and the batch road agree.
+
+mod char_class;
+pub mod shingles;
+pub mod words;

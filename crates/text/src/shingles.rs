@@ -1,0 +1,240 @@
+//! Shingles: every run of `w` consecutive words, as a 64-bit hash.
+//!
+//! A text of `n >= w` words has `n - w + 1` shingles (with repetitions); a shorter text that has
+//! words is one shingle of all of them; a text without words has none. Who needs the shingle *set*
+//! removes repetitions; minima and samples do not care.
+//!
+//! How a shingle is hashed: each word's normal form, taken in pieces of 16 bytes, is folded to 64
+//! bits by a 64 x 64 to 128 bit multiplication; the hashes of `w` consecutive words are the
+//! coefficients of a polynomial modulo 2^64 whose value rolls from one shingle to the next with two
+//! multiplications whatever `w` is; a bijection then spreads every bit over the whole value. The
+//! hash has no secret in it: it is a name for the shingle, the same on every machine for ever
+//! (see [`SHINGLE_HASH_VERSION`]). Secrets belong to sketches.
+//!
+//! Cost: four multiplications and no allocation per word. Two different shingles get the same hash
+//! with probability about 2^-64: among a million shingles, any two with 3 x 10^-8.
+//!
+//! Not here: sampling shingles and estimating from samples (`wonbon-sketch`).
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use crate::words::{SLACK, WordSink, walk};
+
+/// The version of the shingle hash; changes when any shingle may get another hash than before.
+pub const SHINGLE_HASH_VERSION: u32 = 1;
+
+/// Five words: long enough that a shared shingle means shared text, short enough that one changed
+/// word costs only five of them. Longer shingles make every change count more.
+pub const DEFAULT_SHINGLE_WORDS: NonZeroUsize = NonZeroUsize::new(5).expect("five is not zero");
+
+/// How many shingles are handed over at a time.
+pub const CHUNK_SHINGLES: usize = 1024;
+
+/// What was seen while the shingles were made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShingleCount {
+    /// Words of the text.
+    pub words: u64,
+    /// Shingles of the text, repetitions included.
+    pub shingles: u64,
+    /// A hash of the whole sequence of words: equal for equal normal forms.
+    pub normal_form_hash: u64,
+}
+
+/// Calls `each` with the shingle hashes of `text`, in order and with repetitions, up to
+/// [`CHUNK_SHINGLES`] at a time: constant memory for any length of text.
+pub fn for_each_chunk(
+    text: &str,
+    shingle_words: NonZeroUsize,
+    mut each: impl FnMut(&[u64]),
+) -> ShingleCount {
+    let mut shingler = Shingler::new(shingle_words, &mut each);
+    walk(text, &mut shingler);
+    shingler.finish()
+}
+
+/// The shingle hashes of `text`, in order and with repetitions.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// let four = NonZeroUsize::new(4).unwrap();
+/// let shingles = wonbon_text::shingles::shingles("a rose is a rose is a rose", four);
+/// assert_eq!(shingles.len(), 5);
+/// assert_eq!(shingles[0], shingles[3]); // (a, rose, is, a) occurs twice
+/// ```
+#[must_use]
+pub fn shingles(text: &str, shingle_words: NonZeroUsize) -> Vec<u64> {
+    let mut all = Vec::new();
+    for_each_chunk(text, shingle_words, |chunk| all.extend_from_slice(chunk));
+    all
+}
+
+/// The hash of one word in normal form.
+#[must_use]
+pub fn word_hash(word: &str) -> u64 {
+    let mut buffer = vec![0; word.len() + SLACK];
+    buffer[..word.len()].copy_from_slice(word.as_bytes());
+    hash_padded(&buffer, 0..word.len())
+}
+
+/// The hash of one shingle, word by word: what the rolling computation must equal.
+#[must_use]
+pub fn shingle_hash<'a>(words: impl IntoIterator<Item = &'a str>) -> u64 {
+    let value = words
+        .into_iter()
+        .fold(0_u64, |value, word| value.wrapping_mul(BASE).wrapping_add(word_hash(word)));
+    spread(value)
+}
+
+/// Odd numbers without structure: the fractional parts of the square roots of 2, 3, 5 and 7, made
+/// odd.
+const FIRST: u64 = 0x6A09_E667_F3BC_C909;
+const SECOND: u64 = 0xBB67_AE85_84CA_A73B;
+const BASE: u64 = 0x3C6E_F372_FE94_F82B;
+const SPREAD: u64 = 0xA54F_F53A_5F1D_36F1;
+
+/// Folds two 64-bit values into one through their 128-bit product.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// A bijection of the 64-bit values in which every bit of the result depends on every bit.
+#[inline]
+fn spread(value: u64) -> u64 {
+    let value = (value ^ (value >> 32)).wrapping_mul(SPREAD);
+    value ^ (value >> 29)
+}
+
+/// Hashes `buffer[word]`; [`SLACK`] readable bytes follow the word.
+#[inline]
+fn hash_padded(buffer: &[u8], word: Range<usize>) -> u64 {
+    let length = word.len();
+    if length <= 16 {
+        return fold_piece(0, &buffer[word.start..], length);
+    }
+    hash_long(&buffer[word])
+}
+
+/// Words of more than 16 bytes: piece after piece, each folded into what precedes it.
+#[cold]
+fn hash_long(word: &[u8]) -> u64 {
+    let (pieces, rest) = word.as_chunks::<16>();
+    let hash = pieces.iter().fold(0, |hash, piece| fold_piece(hash, piece, 16));
+    if rest.is_empty() {
+        return hash;
+    }
+    let mut last = [0; 16];
+    last[..rest.len()].copy_from_slice(rest);
+    fold_piece(hash, &last, rest.len())
+}
+
+/// Folds the first `length <= 16` of at least 16 bytes into a hash. A word has no zero bytes, so
+/// filling up with zeros keeps different words different.
+#[inline]
+fn fold_piece(hash: u64, bytes: &[u8], length: usize) -> u64 {
+    /// The bits of the first `n` bytes of a little-endian value.
+    const KEEP: [u128; 17] = {
+        let mut keep = [u128::MAX; 17];
+        let mut n = 0;
+        while n < 16 {
+            keep[n] = (1 << (8 * n)) - 1;
+            n += 1;
+        }
+        keep
+    };
+    let piece = bytes.first_chunk::<16>().expect("a piece has 16 readable bytes");
+    let value = u128::from_le_bytes(*piece) & KEEP[length];
+    fold((value as u64) ^ FIRST ^ hash, ((value >> 64) as u64) ^ SECOND)
+}
+
+/// Rolls over the words and hands out chunks of shingle hashes.
+struct Shingler<'a, F> {
+    each: &'a mut F,
+    shingle_words: usize,
+    /// `BASE` to the power of `shingle_words`: the weight of the word that drops out.
+    leaving_weight: u64,
+    /// Hashes of the last `shingle_words` words, as a ring.
+    ring: Vec<u64>,
+    oldest: usize,
+    /// The polynomial over the last words.
+    value: u64,
+    words: u64,
+    normal_form_hash: u64,
+    chunk: Box<[u64; CHUNK_SHINGLES]>,
+    filled: usize,
+    handed_out: u64,
+}
+
+impl<'a, F: FnMut(&[u64])> Shingler<'a, F> {
+    fn new(shingle_words: NonZeroUsize, each: &'a mut F) -> Self {
+        let shingle_words = shingle_words.get();
+        let leaving_weight = (0..shingle_words).fold(1_u64, |power, _| power.wrapping_mul(BASE));
+        Shingler {
+            each,
+            shingle_words,
+            leaving_weight,
+            ring: vec![0; shingle_words],
+            oldest: 0,
+            value: 0,
+            words: 0,
+            normal_form_hash: 0,
+            chunk: Box::new([0; CHUNK_SHINGLES]),
+            filled: 0,
+            handed_out: 0,
+        }
+    }
+
+    #[inline]
+    fn emit(&mut self) {
+        self.chunk[self.filled] = spread(self.value);
+        self.filled += 1;
+        if self.filled == CHUNK_SHINGLES {
+            self.hand_out();
+        }
+    }
+
+    fn hand_out(&mut self) {
+        if self.filled > 0 {
+            (self.each)(&self.chunk[..self.filled]);
+            self.handed_out += self.filled as u64;
+            self.filled = 0;
+        }
+    }
+
+    fn finish(mut self) -> ShingleCount {
+        if self.words > 0 && self.words < self.shingle_words as u64 {
+            self.emit();
+        }
+        self.hand_out();
+        ShingleCount {
+            words: self.words,
+            shingles: self.handed_out,
+            normal_form_hash: self.normal_form_hash,
+        }
+    }
+}
+
+impl<F: FnMut(&[u64])> WordSink for Shingler<'_, F> {
+    #[inline]
+    fn word(&mut self, buffer: &[u8], word: Range<usize>, _place: Range<usize>) {
+        let hash = hash_padded(buffer, word);
+        let leaving = std::mem::replace(&mut self.ring[self.oldest], hash);
+        self.oldest += 1;
+        if self.oldest == self.shingle_words {
+            self.oldest = 0;
+        }
+        self.value = self
+            .value
+            .wrapping_mul(BASE)
+            .wrapping_add(hash)
+            .wrapping_sub(leaving.wrapping_mul(self.leaving_weight));
+        self.words += 1;
+        self.normal_form_hash = (self.normal_form_hash.rotate_left(23) ^ hash).wrapping_mul(SPREAD);
+        if self.words >= self.shingle_words as u64 {
+            self.emit();
+        }
+    }
+}
