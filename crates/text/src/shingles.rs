@@ -42,16 +42,46 @@ pub struct ShingleCount {
     pub normal_form_hash: u64,
 }
 
-/// Calls `each` with the shingle hashes of `text`, in order and with repetitions, up to
-/// [`CHUNK_SHINGLES`] at a time: constant memory for any length of text.
-pub fn for_each_chunk(
-    text: &str,
+/// Makes the shingles of one text after another, reusing its memory.
+#[derive(Debug)]
+pub struct Shingler {
     shingle_words: NonZeroUsize,
-    mut each: impl FnMut(&[u64]),
-) -> ShingleCount {
-    let mut shingler = Shingler::new(shingle_words, &mut each);
-    walk(text, &mut shingler);
-    shingler.finish()
+    /// Normalised text, for the walk over the words.
+    buffer: Vec<u8>,
+    /// Hashes of the last `shingle_words` words.
+    ring: Vec<u64>,
+    chunk: Vec<u64>,
+}
+
+impl Shingler {
+    /// Shingles of `shingle_words` words.
+    #[must_use]
+    pub fn new(shingle_words: NonZeroUsize) -> Self {
+        let ring = vec![0; shingle_words.get()];
+        Shingler { shingle_words, buffer: Vec::new(), ring, chunk: vec![0; CHUNK_SHINGLES] }
+    }
+
+    /// Calls `each` with the shingle hashes of `text`, in order and with repetitions, up to
+    /// [`CHUNK_SHINGLES`] at a time: constant memory for any length of text.
+    #[inline]
+    pub fn for_each_chunk(&mut self, text: &str, each: impl FnMut(&[u64])) -> ShingleCount {
+        let length = self.shingle_words.get();
+        self.ring.fill(0);
+        let mut rolling = Rolling {
+            each,
+            leaving_weight: (0..length).fold(1_u64, |power, _| power.wrapping_mul(BASE)),
+            ring: &mut self.ring,
+            oldest: 0,
+            value: 0,
+            words: 0,
+            normal_form_hash: 0,
+            chunk: &mut self.chunk,
+            filled: 0,
+            handed_out: 0,
+        };
+        walk(text, &mut self.buffer, &mut rolling);
+        rolling.finish()
+    }
 }
 
 /// The shingle hashes of `text`, in order and with repetitions.
@@ -66,7 +96,7 @@ pub fn for_each_chunk(
 #[must_use]
 pub fn shingles(text: &str, shingle_words: NonZeroUsize) -> Vec<u64> {
     let mut all = Vec::new();
-    for_each_chunk(text, shingle_words, |chunk| all.extend_from_slice(chunk));
+    Shingler::new(shingle_words).for_each_chunk(text, |chunk| all.extend_from_slice(chunk));
     all
 }
 
@@ -108,27 +138,16 @@ fn spread(value: u64) -> u64 {
     value ^ (value >> 29)
 }
 
-/// Hashes `buffer[word]`; [`SLACK`] readable bytes follow the word.
+/// Hashes `buffer[word]`, piece after piece, each folded into what precedes it; [`SLACK`] readable
+/// bytes follow the word.
 #[inline]
 fn hash_padded(buffer: &[u8], word: Range<usize>) -> u64 {
-    let length = word.len();
-    if length <= 16 {
-        return fold_piece(0, &buffer[word.start..], length);
+    let (mut start, mut hash) = (word.start, 0);
+    while start + 16 < word.end {
+        hash = fold_piece(hash, &buffer[start..], 16);
+        start += 16;
     }
-    hash_long(&buffer[word])
-}
-
-/// Words of more than 16 bytes: piece after piece, each folded into what precedes it.
-#[cold]
-fn hash_long(word: &[u8]) -> u64 {
-    let (pieces, rest) = word.as_chunks::<16>();
-    let hash = pieces.iter().fold(0, |hash, piece| fold_piece(hash, piece, 16));
-    if rest.is_empty() {
-        return hash;
-    }
-    let mut last = [0; 16];
-    last[..rest.len()].copy_from_slice(rest);
-    fold_piece(hash, &last, rest.len())
+    fold_piece(hash, &buffer[start..], word.end - start)
 }
 
 /// Folds the first `length <= 16` of at least 16 bytes into a hash. A word has no zero bytes, so
@@ -150,52 +169,34 @@ fn fold_piece(hash: u64, bytes: &[u8], length: usize) -> u64 {
     fold((value as u64) ^ FIRST ^ hash, ((value >> 64) as u64) ^ SECOND)
 }
 
-/// Rolls over the words and hands out chunks of shingle hashes.
-struct Shingler<'a, F> {
-    each: &'a mut F,
-    shingle_words: usize,
-    /// `BASE` to the power of `shingle_words`: the weight of the word that drops out.
+/// Rolls over the words of one text and hands out chunks of shingle hashes.
+struct Rolling<'a, F> {
+    each: F,
+    /// `BASE` to the power of the shingle's length: the weight of the word that drops out.
     leaving_weight: u64,
-    /// Hashes of the last `shingle_words` words, as a ring.
-    ring: Vec<u64>,
+    /// Hashes of the last words, as many as a shingle has.
+    ring: &'a mut [u64],
     oldest: usize,
     /// The polynomial over the last words.
     value: u64,
     words: u64,
     normal_form_hash: u64,
-    chunk: Box<[u64; CHUNK_SHINGLES]>,
+    chunk: &'a mut [u64],
     filled: usize,
     handed_out: u64,
 }
 
-impl<'a, F: FnMut(&[u64])> Shingler<'a, F> {
-    fn new(shingle_words: NonZeroUsize, each: &'a mut F) -> Self {
-        let shingle_words = shingle_words.get();
-        let leaving_weight = (0..shingle_words).fold(1_u64, |power, _| power.wrapping_mul(BASE));
-        Shingler {
-            each,
-            shingle_words,
-            leaving_weight,
-            ring: vec![0; shingle_words],
-            oldest: 0,
-            value: 0,
-            words: 0,
-            normal_form_hash: 0,
-            chunk: Box::new([0; CHUNK_SHINGLES]),
-            filled: 0,
-            handed_out: 0,
-        }
-    }
-
+impl<F: FnMut(&[u64])> Rolling<'_, F> {
     #[inline]
     fn emit(&mut self) {
         self.chunk[self.filled] = spread(self.value);
         self.filled += 1;
-        if self.filled == CHUNK_SHINGLES {
+        if self.filled == self.chunk.len() {
             self.hand_out();
         }
     }
 
+    #[inline(never)]
     fn hand_out(&mut self) {
         if self.filled > 0 {
             (self.each)(&self.chunk[..self.filled]);
@@ -205,7 +206,7 @@ impl<'a, F: FnMut(&[u64])> Shingler<'a, F> {
     }
 
     fn finish(mut self) -> ShingleCount {
-        if self.words > 0 && self.words < self.shingle_words as u64 {
+        if self.words > 0 && self.words < self.ring.len() as u64 {
             self.emit();
         }
         self.hand_out();
@@ -217,13 +218,13 @@ impl<'a, F: FnMut(&[u64])> Shingler<'a, F> {
     }
 }
 
-impl<F: FnMut(&[u64])> WordSink for Shingler<'_, F> {
+impl<F: FnMut(&[u64])> WordSink for Rolling<'_, F> {
     #[inline]
     fn word(&mut self, buffer: &[u8], word: Range<usize>, _place: Range<usize>) {
         let hash = hash_padded(buffer, word);
         let leaving = std::mem::replace(&mut self.ring[self.oldest], hash);
         self.oldest += 1;
-        if self.oldest == self.shingle_words {
+        if self.oldest == self.ring.len() {
             self.oldest = 0;
         }
         self.value = self
@@ -232,8 +233,9 @@ impl<F: FnMut(&[u64])> WordSink for Shingler<'_, F> {
             .wrapping_add(hash)
             .wrapping_sub(leaving.wrapping_mul(self.leaving_weight));
         self.words += 1;
-        self.normal_form_hash = (self.normal_form_hash.rotate_left(23) ^ hash).wrapping_mul(SPREAD);
-        if self.words >= self.shingle_words as u64 {
+        self.normal_form_hash =
+            (self.normal_form_hash.rotate_left(23) ^ hash).wrapping_mul(SPREAD);
+        if self.words >= self.ring.len() as u64 {
             self.emit();
         }
     }

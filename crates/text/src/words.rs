@@ -27,8 +27,8 @@ use crate::char_class::{CharClass, char_class, is_han_or_kana, lower};
 /// The version of the normal form; changes when any text may get other words than before.
 pub const NORMAL_FORM_VERSION: u32 = 1;
 
-/// The size at which the buffer of normalised text is emptied.
-pub const BUFFER_BYTES: usize = 16 << 10;
+/// The size at which the buffer of normalised text is emptied: well inside the first-level cache.
+pub const BUFFER_BYTES: usize = 8 << 10;
 
 /// Calls `each` with every word of `text`, in normal form, in order.
 ///
@@ -55,7 +55,7 @@ pub fn for_each_word_at(text: &str, each: impl FnMut(&str, Range<usize>)) {
             (self.0)(word, place);
         }
     }
-    walk(text, &mut Visit(each));
+    walk(text, &mut Vec::new(), &mut Visit(each));
 }
 
 /// The words of `text` joined by single spaces: equal for two texts exactly if they have the same
@@ -86,13 +86,16 @@ pub(crate) trait WordSink {
 /// Readable bytes behind every word in the buffer, so that a sink may load a word in fixed pieces.
 pub(crate) const SLACK: usize = 64;
 
-/// Walks the words of `text` in order.
+/// Walks the words of `text` in order. The buffer may be empty or one used before.
 #[inline]
-pub(crate) fn walk<S: WordSink>(text: &str, sink: &mut S) {
+pub(crate) fn walk<S: WordSink>(text: &str, buffer: &mut Vec<u8>, sink: &mut S) {
+    if buffer.len() < BUFFER_BYTES {
+        buffer.resize(BUFFER_BYTES, 0);
+    }
     Walker {
         text,
         at: 0,
-        buffer: vec![0; BUFFER_BYTES + 2 * SLACK],
+        buffer,
         filled: 0,
         open: None,
         open_in_text: 0,
@@ -100,6 +103,9 @@ pub(crate) fn walk<S: WordSink>(text: &str, sink: &mut S) {
     }
     .run();
 }
+
+/// How much is written to the buffer before its room is looked at again.
+const RUN_BYTES: usize = 48;
 
 /// What the word that is being read is.
 #[derive(Clone, Copy)]
@@ -115,7 +121,7 @@ struct Walker<'a, S> {
     /// The next byte of the text to look at; always a character boundary.
     at: usize,
     /// Normalised text; what precedes the open word is of no more use.
-    buffer: Vec<u8>,
+    buffer: &'a mut Vec<u8>,
     filled: usize,
     open: Option<Open>,
     /// Where the open word starts in the text.
@@ -165,7 +171,7 @@ impl<S: WordSink> Walker<'_, S> {
     #[inline]
     fn close(&mut self, end: usize) {
         if let Some(open) = self.open.take() {
-            self.sink.word(&self.buffer, open.start..self.filled, self.open_in_text..end);
+            self.sink.word(self.buffer, open.start..self.filled, self.open_in_text..end);
         }
     }
 
@@ -207,7 +213,7 @@ impl<S: WordSink> Walker<'_, S> {
             }
             let end = ends.trailing_zeros() as usize;
             ends &= ends - 1;
-            self.sink.word(&self.buffer, start..out + end, start_in_text..self.at + end);
+            self.sink.word(self.buffer, start..out + end, start_in_text..self.at + end);
             inside = false;
         }
         if starts != 0 {
@@ -227,7 +233,7 @@ impl<S: WordSink> Walker<'_, S> {
     fn characters(&mut self) {
         let bytes = self.text.as_bytes();
         while self.at < bytes.len() {
-            self.make_room(4);
+            self.make_room(RUN_BYTES);
             let first = bytes[self.at];
             if first < 0x80 {
                 if worth_a_block(&bytes[self.at..]) {
@@ -243,10 +249,11 @@ impl<S: WordSink> Walker<'_, S> {
                 self.at += 1;
                 continue;
             }
+            if self.hangul_run() {
+                continue;
+            }
             let c = self.text[self.at..].chars().next().expect("at is inside the text");
-            let class =
-                if ('가'..='힣').contains(&c) { CharClass::Word(c) } else { char_class(c) };
-            match class {
+            match char_class(c) {
                 CharClass::Separator => self.close(self.at),
                 CharClass::Word(mapped) => {
                     self.letter_follows();
@@ -265,6 +272,28 @@ impl<S: WordSink> Walker<'_, S> {
             }
             self.at += c.len_utf8();
         }
+    }
+
+    /// Takes Hangul syllables, which stand for themselves, without decoding and encoding them.
+    /// Tells whether there were any.
+    #[inline]
+    fn hangul_run(&mut self) -> bool {
+        let bytes = self.text.as_bytes();
+        let (from, mut at, mut filled) = (self.at, self.at, self.filled);
+        let limit = filled + RUN_BYTES;
+        while let Some(syllable) = bytes[at..].first_chunk::<3>() {
+            if !is_hangul_syllable(syllable) || filled == limit {
+                break;
+            }
+            if at == from {
+                self.letter_follows();
+            }
+            self.buffer[filled..filled + 3].copy_from_slice(syllable);
+            at += 3;
+            filled += 3;
+        }
+        (self.at, self.filled) = (at, filled);
+        at != from
     }
 
     /// A letter or digit stands at the current place: it goes on with the open word or opens one.
@@ -329,6 +358,15 @@ fn worth_a_block(ahead: &[u8]) -> bool {
         Some(next) => (u128::from_le_bytes(*next) & (u128::MAX / 0xFF * 0x80)) == 0,
         None => ahead.is_ascii(),
     }
+}
+
+/// Whether three bytes of valid UTF-8, at the start of a character, are a Hangul syllable.
+#[inline]
+fn is_hangul_syllable(&[first, second, third]: &[u8; 3]) -> bool {
+    let code = (u32::from(first & 0x0F) << 12)
+        | (u32::from(second & 0x3F) << 6)
+        | u32::from(third & 0x3F);
+    first & 0xF0 == 0xE0 && ('가' as u32..='힣' as u32).contains(&code)
 }
 
 /// One bit per byte of a block.

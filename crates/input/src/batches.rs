@@ -1,0 +1,217 @@
+//! A stream of lines in batches: the unit of work that threads share out.
+//!
+//! Why batches: handing single lines between threads costs more than sketching them, and a whole
+//! file does not fit in memory. A batch is about [`BATCH_BYTES`] of whole lines; batches are
+//! numbered, so results computed in any order can be put back in order.
+//!
+//! Cost: one copy of the input; a batch's memory is its lines, and only a single line longer than a
+//! batch makes one larger.
+
+use std::io::ErrorKind;
+
+use crate::{InputError, Source};
+
+/// About how many bytes of lines a batch holds: large enough that handing it over costs nothing,
+/// small enough to stay in the second-level cache while it is worked on.
+pub const BATCH_BYTES: usize = 512 << 10;
+
+/// The longest line that is read; a longer one is refused by its number.
+pub const MAX_LINE_BYTES: usize = 1 << 30;
+
+/// Whole lines of one input.
+#[derive(Debug, Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    /// Where each line starts and ends in `bytes`, without its line break.
+    lines: Vec<(usize, usize)>,
+    first_line: u64,
+}
+
+impl Batch {
+    /// Calls `each` with the number of every line, counted from one, and its bytes without the line
+    /// break, followed by at least `padding` readable bytes of no meaning; the length comes third.
+    /// Blank lines are passed over.
+    pub(crate) fn for_each_padded(&mut self, mut each: impl FnMut(u64, &mut [u8], usize)) {
+        for (&(start, end), number) in self.lines.iter().zip(self.first_line..) {
+            if self.bytes[start..end].iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            each(number, &mut self.bytes[start..], end - start);
+        }
+    }
+
+    /// Calls `each` with the number of every line, counted from one, and the line without its break.
+    pub fn for_each_line(&self, mut each: impl FnMut(u64, &[u8])) {
+        for (&(start, end), number) in self.lines.iter().zip(self.first_line..) {
+            each(number, &self.bytes[start..end]);
+        }
+    }
+
+    /// The bytes of its lines.
+    #[must_use]
+    pub fn input_bytes(&self) -> usize {
+        self.bytes.len().saturating_sub(PADDING)
+    }
+}
+
+const PADDING: usize = simd_json::INPUT_PADDING;
+
+/// Cuts an input into batches.
+#[derive(Debug)]
+pub struct Batches {
+    source: Source,
+    next_line: u64,
+    done: bool,
+}
+
+impl Batches {
+    /// Batches of the lines of `source`.
+    #[must_use]
+    pub fn new(source: Source) -> Self {
+        Batches { source, next_line: 1, done: false }
+    }
+
+    /// The name of the input.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.source.name
+    }
+
+    /// Reads the next batch into `batch`, reusing its memory. `false` at the end of the input.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read on, or a line is longer than [`MAX_LINE_BYTES`]. What was read of
+    /// the batch before is kept in `batch`; after an error the input is at its end.
+    pub fn next_into(&mut self, batch: &mut Batch) -> Result<bool, InputError> {
+        batch.bytes.clear();
+        batch.lines.clear();
+        batch.first_line = self.next_line;
+        let mut line_start = 0;
+        let mut result = Ok(());
+        while !self.done && batch.bytes.len() < BATCH_BYTES {
+            match self.read_line(&mut batch.bytes, line_start) {
+                Ok(0) => self.done = true,
+                Ok(read) => {
+                    let mut end = line_start + read;
+                    if batch.bytes[end - 1] == b'\n' {
+                        end -= 1;
+                        if end > line_start && batch.bytes[end - 1] == b'\r' {
+                            end -= 1;
+                        }
+                    }
+                    let start = if self.next_line == 1 {
+                        line_start + byte_order_mark(&batch.bytes[line_start..end])
+                    } else {
+                        line_start
+                    };
+                    batch.lines.push((start, end));
+                    self.next_line += 1;
+                    line_start = batch.bytes.len();
+                }
+                Err(error) => {
+                    self.done = true;
+                    batch.bytes.truncate(line_start);
+                    result = Err(error);
+                }
+            }
+        }
+        batch.bytes.resize(batch.bytes.len() + PADDING, b'\n');
+        result.map(|()| !batch.lines.is_empty())
+    }
+
+    /// Appends one line with its break; tells how many bytes it has, 0 at the end.
+    fn read_line(&mut self, bytes: &mut Vec<u8>, start: usize) -> Result<usize, InputError> {
+        loop {
+            let available = match self.source.reader().fill_buf() {
+                Ok(available) => available,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.source.broken(error)),
+            };
+            let (take, complete) = match memchr::memchr(b'\n', available) {
+                Some(at) => (at + 1, true),
+                None => (available.len(), available.is_empty()),
+            };
+            bytes.extend_from_slice(&available[..take]);
+            self.source.reader().consume(take);
+            let read = bytes.len() - start;
+            if read > MAX_LINE_BYTES {
+                return Err(InputError::LineTooLong {
+                    name: self.source.name.clone(),
+                    line: self.next_line,
+                    limit: MAX_LINE_BYTES,
+                });
+            }
+            if complete {
+                return Ok(read);
+            }
+        }
+    }
+}
+
+fn byte_order_mark(line: &[u8]) -> usize {
+    if line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lines(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+        let source = Source::from_reader(Cursor::new(bytes.to_vec()), "test", None).unwrap();
+        let mut batches = Batches::new(source);
+        let mut batch = Batch::default();
+        let mut lines = Vec::new();
+        while batches.next_into(&mut batch).unwrap() {
+            batch.for_each_line(|number, line| lines.push((number, line.to_vec())));
+        }
+        lines
+    }
+
+    #[test]
+    fn the_last_line_needs_no_break() {
+        assert_eq!(lines(b"a\nb"), [(1, b"a".to_vec()), (2, b"b".to_vec())]);
+        assert_eq!(lines(b"a\r\n\nb\n").len(), 3);
+        assert!(lines(b"").is_empty());
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_line() {
+        assert_eq!(
+            lines(b"\xEF\xBB\xBF{}\n\xEF\xBB\xBF"),
+            [(1, b"{}".to_vec()), (2, b"\xEF\xBB\xBF".to_vec())]
+        );
+    }
+
+    #[test]
+    fn a_line_longer_than_a_batch_stays_whole() {
+        let long = vec![b'x'; 3 * BATCH_BYTES];
+        let text = [&b"a\n"[..], &long, b"\nb\n"].concat();
+        let lines = lines(&text);
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[1], (2, long));
+        assert_eq!(lines[2], (3, b"b".to_vec()));
+    }
+
+    proptest! {
+        #[test]
+        fn batches_hold_the_lines_of_the_input(
+            expected in prop::collection::vec("[a-z]{0,40}", 0..50),
+            repeat in 1_usize..2000,
+        ) {
+            let expected: Vec<String> =
+                expected.iter().cycle().take(expected.len() * repeat.min(200)).cloned().collect();
+            let text: String = expected.iter().map(|line| format!("{line}\n")).collect();
+            let got = lines(text.as_bytes());
+            prop_assert_eq!(got.len(), expected.len());
+            for (at, ((number, line), expected)) in got.iter().zip(&expected).enumerate() {
+                prop_assert_eq!(*number, at as u64 + 1);
+                prop_assert_eq!(line.as_slice(), expected.as_bytes());
+            }
+        }
+    }
+}

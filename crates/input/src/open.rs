@@ -1,0 +1,231 @@
+//! Opening an input: a path or `-`, compressed or not, JSON lines or one document.
+//!
+//! What a file is is told by its bytes where they tell (gzip and zstd begin with a magic number) and
+//! by its name only where they do not: a name ending in `.jsonl`, `.ndjson` or `.json` holds JSON
+//! lines, one ending in `.txt`, `.text`, `.md`, `.html`, `.htm` or `.xhtml` is one document, and
+//! anything else holds JSON lines if its first character other than white space is `{`.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::InputError;
+
+/// What is in an opened input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// One JSON object a line.
+    JsonLines,
+    /// One document: text or HTML, in any character set.
+    Document,
+}
+
+/// An opened input, decompressed on the way.
+pub struct Source {
+    /// How to name it to a person: the path as given, or `standard input`.
+    pub name: String,
+    /// What is in it.
+    pub kind: SourceKind,
+    reader: Box<dyn BufRead + Send>,
+    format: Option<&'static str>,
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").field("name", &self.name).field("kind", &self.kind).finish()
+    }
+}
+
+/// How much is read ahead to tell what a stream is.
+const LOOK_AHEAD: usize = 4 << 10;
+
+/// Opens a file, or standard input for `-`.
+///
+/// # Errors
+///
+/// [`InputError::Io`] if the path cannot be read, [`InputError::Damaged`] if its compressed data is
+/// broken from the start.
+pub fn open(path: &Path) -> Result<Source, InputError> {
+    if path.as_os_str() == "-" {
+        return Source::from_reader(io::stdin(), "standard input", None);
+    }
+    let name = path.display().to_string();
+    let io = |doing| {
+        let name = name.clone();
+        move |source| InputError::Io { doing, name, source }
+    };
+    let file = File::open(path).map_err(io("open"))?;
+    if file.metadata().map_err(io("read"))?.is_dir() {
+        return Err(io("read")(io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    Source::from_reader(file, &name, kind_by_name(path))
+}
+
+/// Reads the whole of an opened input, refusing more than `limit` bytes.
+///
+/// # Errors
+///
+/// As [`open`], or [`InputError::FileTooLong`].
+pub fn read_whole(mut source: Source, limit: usize) -> Result<Vec<u8>, InputError> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    source.reader.by_ref().take(most).read_to_end(&mut bytes).map_err(|e| source.broken(e))?;
+    if bytes.len() > limit {
+        return Err(InputError::FileTooLong { name: source.name, limit });
+    }
+    Ok(bytes)
+}
+
+impl Source {
+    /// A source out of any reader; `kind` is told by the first bytes if it is not given.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`].
+    pub fn from_reader(
+        reader: impl Read + Send + 'static,
+        name: &str,
+        kind: Option<SourceKind>,
+    ) -> Result<Source, InputError> {
+        let io = |source| InputError::Io { doing: "read", name: name.to_owned(), source };
+        let (head, raw) = peek(reader).map_err(io)?;
+        let (format, mut reader): (_, Box<dyn BufRead + Send>) = if head.starts_with(&[0x1F, 0x8B])
+        {
+            (Some("gzip"), Box::new(buffered(MultiGzDecoder::new(raw))))
+        } else if head.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(raw).map_err(io)?;
+            // Long-range archives use windows beyond the default limit of 2^27 bytes.
+            decoder.window_log_max(31).map_err(io)?;
+            (Some("zstd"), Box::new(buffered(decoder)))
+        } else {
+            (None, Box::new(raw))
+        };
+        let kind = match kind {
+            Some(kind) => kind,
+            None => {
+                let start = reader.fill_buf().map_err(|source| broken(name, format, source))?;
+                let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+                match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                    Some(b'{') => SourceKind::JsonLines,
+                    _ => SourceKind::Document,
+                }
+            }
+        };
+        Ok(Source { name: name.to_owned(), kind, reader, format })
+    }
+
+    /// The decompressed bytes.
+    pub fn reader(&mut self) -> &mut (dyn BufRead + Send) {
+        &mut *self.reader
+    }
+
+    /// Says what a failed read of this source means.
+    #[must_use]
+    pub fn broken(&self, source: io::Error) -> InputError {
+        broken(&self.name, self.format, source)
+    }
+}
+
+fn broken(name: &str, format: Option<&'static str>, source: io::Error) -> InputError {
+    let name = name.to_owned();
+    match format {
+        // An error of the system, not of the data, carries the system's number.
+        Some(format) if source.raw_os_error().is_none() => {
+            InputError::Damaged { name, format, source }
+        }
+        _ => InputError::Io { doing: "read", name, source },
+    }
+}
+
+fn buffered<R: Read>(reader: R) -> BufReader<R> {
+    BufReader::with_capacity(256 << 10, reader)
+}
+
+type Peeked<R> = BufReader<io::Chain<io::Cursor<Vec<u8>>, R>>;
+
+/// The first bytes of a reader and a reader of all of it. A pipe may give a few bytes at a time, so
+/// one look into a buffer is not enough.
+fn peek<R: Read>(mut reader: R) -> io::Result<(Vec<u8>, Peeked<R>)> {
+    let mut head = Vec::new();
+    reader.by_ref().take(LOOK_AHEAD as u64).read_to_end(&mut head)?;
+    Ok((head.clone(), buffered(io::Cursor::new(head).chain(reader))))
+}
+
+fn kind_by_name(path: &Path) -> Option<SourceKind> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    match Path::new(name).extension()?.to_str()? {
+        "jsonl" | "ndjson" | "json" => Some(SourceKind::JsonLines),
+        "txt" | "text" | "md" | "html" | "htm" | "xhtml" => Some(SourceKind::Document),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn source(bytes: Vec<u8>) -> Source {
+        Source::from_reader(io::Cursor::new(bytes), "test", None).unwrap()
+    }
+
+    #[test]
+    fn compression_is_told_by_the_bytes() {
+        let text = b"{\"id\": 1}\n".repeat(1000);
+        let zst = zstd::encode_all(&text[..], 3).unwrap();
+        for packed in [text.clone(), gzip(&text), zst] {
+            let source = source(packed);
+            assert_eq!(source.kind, SourceKind::JsonLines);
+            assert_eq!(read_whole(source, 1 << 20).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn gzip_members_are_read_one_after_another() {
+        let packed = [gzip(b"one\n"), gzip(b"two\n")].concat();
+        assert_eq!(read_whole(source(packed), 100).unwrap(), b"one\ntwo\n");
+    }
+
+    #[test]
+    fn a_cut_stream_is_damaged_not_short() {
+        let text: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+        for packed in [gzip(&text), zstd::encode_all(&text[..], 3).unwrap()] {
+            let cut = packed[..packed.len() / 2].to_vec();
+            let error = read_whole(source(cut), 1 << 20).unwrap_err();
+            assert!(matches!(error, InputError::Damaged { .. }), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn the_limit_refuses_more_and_takes_as_much() {
+        assert_eq!(read_whole(source(b"12345".to_vec()), 5).unwrap(), b"12345");
+        let error = read_whole(source(b"123456".to_vec()), 5).unwrap_err();
+        assert!(matches!(error, InputError::FileTooLong { limit: 5, .. }));
+    }
+
+    #[test]
+    fn names_tell_the_kind_and_compression_endings_do_not_hide_it() {
+        let by_name = |name: &str| kind_by_name(Path::new(name));
+        assert_eq!(by_name("a/b.JSONL"), Some(SourceKind::JsonLines));
+        assert_eq!(by_name("b.jsonl.zst"), Some(SourceKind::JsonLines));
+        assert_eq!(by_name("post.html.gz"), Some(SourceKind::Document));
+        assert_eq!(by_name("part-0001"), None);
+    }
+
+    #[test]
+    fn an_empty_input_is_an_empty_document() {
+        let source = source(Vec::new());
+        assert_eq!(source.kind, SourceKind::Document);
+        assert!(read_whole(source, 10).unwrap().is_empty());
+    }
+}

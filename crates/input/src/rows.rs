@@ -1,0 +1,278 @@
+//! One JSON line as the fields of a document.
+//!
+//! The line is parsed in place: strings are unescaped where they stand and handed out as slices of
+//! the batch, so a document's text is not copied once between the file and its words. The price is
+//! that the line is no longer JSON afterwards; who needs it again keeps a copy.
+//!
+//! Guarantee: a line that is not a JSON object with usable fields is an error of that line alone.
+
+use std::borrow::Cow;
+
+use simd_json::{Buffers, ErrorType, Node, StaticNode, Tape, fill_tape_padded};
+
+use crate::batches::Batch;
+
+/// Which field of a line means what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldNames {
+    /// The key of the document; its URL serves when it is absent.
+    pub id: String,
+    /// The address of the document.
+    pub url: String,
+    /// When it was created.
+    pub created: String,
+    /// Its title.
+    pub title: String,
+    /// Its plain text.
+    pub text: String,
+    /// Its page, used when there is no plain text.
+    pub html: String,
+}
+
+impl Default for FieldNames {
+    /// The words of Wonbon's own vocabulary.
+    fn default() -> Self {
+        let [id, url, created, title, text, html] =
+            ["id", "url", "created", "title", "text", "html"].map(str::to_owned);
+        FieldNames { id, url, created, title, text, html }
+    }
+}
+
+/// The content of a document as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// Plain text: taken as it is.
+    Text(&'a str),
+    /// A page: its core text has to be extracted.
+    Html(&'a str),
+}
+
+/// A document out of one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row<'a> {
+    /// The document's key, if the line has one; a number is written out.
+    pub id: Option<Cow<'a, str>>,
+    /// The document's address, if the line has one.
+    pub url: Option<&'a str>,
+    /// Its creation time as written, if the line has one.
+    pub created: Option<&'a str>,
+    /// Its title, if the line has one.
+    pub title: Option<&'a str>,
+    /// Its text or page.
+    pub content: Content<'a>,
+}
+
+/// Why a line is not a document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowError {
+    /// Not JSON at all.
+    #[error("is not JSON ({problem} at byte {byte})")]
+    NotJson {
+        /// What the parser stumbled over.
+        problem: String,
+        /// Where, counted from the start of the line.
+        byte: usize,
+    },
+    /// JSON, but an array, a string or a number.
+    #[error("is not a JSON object")]
+    NotAnObject,
+    /// A field that must be a string is something else.
+    #[error("has a field `{field}` that is not a string")]
+    NotAString {
+        /// The field.
+        field: String,
+    },
+    /// Neither text nor page.
+    #[error("has neither a field `{text}` nor a field `{html}`")]
+    NoContent {
+        /// The field that would hold plain text.
+        text: String,
+        /// The field that would hold a page.
+        html: String,
+    },
+}
+
+/// Reads lines into rows, reusing its memory.
+pub struct RowParser {
+    names: FieldNames,
+    buffers: Buffers,
+    tape: Tape<'static>,
+}
+
+impl std::fmt::Debug for RowParser {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RowParser").field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
+impl RowParser {
+    /// A parser for lines with these fields.
+    #[must_use]
+    pub fn new(names: FieldNames) -> Self {
+        RowParser { names, buffers: Buffers::default(), tape: Tape::null().reset() }
+    }
+
+    /// Calls `each` with the number of every line of the batch, counted from one, and its row, or
+    /// why it is none. Blank lines are passed over.
+    pub fn for_each_row(
+        &mut self,
+        batch: &mut Batch,
+        mut each: impl FnMut(u64, Result<Row<'_>, RowError>),
+    ) {
+        batch.for_each_padded(|number, padded, length| {
+            // The memory of the tape goes from line to line; it keeps nothing of them.
+            let mut tape = std::mem::replace(&mut self.tape, Tape(Vec::new())).reset();
+            let row = match fill_tape_padded(padded, length, &mut self.buffers, &mut tape) {
+                Ok(()) => row(&self.names, &tape),
+                Err(error) => {
+                    Err(RowError::NotJson { problem: in_words(error.error()), byte: error.index() })
+                }
+            };
+            each(number, row);
+            self.tape = tape.reset();
+        });
+    }
+}
+
+/// `ExpectedObjectKey` as `expected object key`: the parser has names for its errors, no sentences.
+fn in_words(error: &ErrorType) -> String {
+    let mut words = String::new();
+    for c in format!("{error:?}").chars() {
+        if c.is_ascii_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(c.to_ascii_lowercase());
+    }
+    words
+}
+
+fn row<'a>(names: &FieldNames, tape: &Tape<'a>) -> Result<Row<'a>, RowError> {
+    let Some(Node::Object { len: fields, .. }) = tape.0.first() else {
+        return Err(RowError::NotAnObject);
+    };
+    let (mut id, mut url, mut created, mut title, mut text, mut html) =
+        (None, None, None, None, None, None);
+    let mut at = 1;
+    for _ in 0..*fields {
+        let Node::String(key) = tape.0[at] else { return Err(RowError::NotAnObject) };
+        let value = &tape.0[at + 1];
+        at += 2;
+        // An array or object takes as many nodes as it says beside its own.
+        if let Node::Object { count, .. } | Node::Array { count, .. } = value {
+            at += count;
+        }
+        let string = |value: &Node<'a>| match value {
+            Node::String(string) => Ok(Some(*string)),
+            Node::Static(StaticNode::Null) => Ok(None),
+            _ => Err(RowError::NotAString { field: key.to_owned() }),
+        };
+        match key {
+            _ if key == names.id => {
+                id = match value {
+                    Node::Static(number @ (StaticNode::I64(_) | StaticNode::U64(_))) => {
+                        Some(number.to_string().into())
+                    }
+                    other => string(other)?.map(Into::into),
+                }
+            }
+            _ if key == names.url => url = string(value)?,
+            _ if key == names.created => created = string(value)?,
+            _ if key == names.title => title = string(value)?,
+            _ if key == names.text => text = string(value)?,
+            _ if key == names.html => html = string(value)?,
+            _ => {}
+        }
+    }
+    let content = match (text, html) {
+        (Some(text), _) => Content::Text(text),
+        (None, Some(html)) => Content::Html(html),
+        (None, None) => {
+            return Err(RowError::NoContent { text: names.text.clone(), html: names.html.clone() });
+        }
+    };
+    Ok(Row { id, url, created, title, content })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::Source;
+    use crate::batches::Batches;
+
+    /// What a line says, with the borrowed parts copied.
+    type Owned = Result<(Option<String>, Option<String>, String, bool), RowError>;
+
+    fn rows(input: &[u8]) -> Vec<(u64, Owned)> {
+        let source = Source::from_reader(Cursor::new(input.to_vec()), "test", None).unwrap();
+        let mut batches = Batches::new(source);
+        let mut batch = Batch::default();
+        let mut parser = RowParser::new(FieldNames::default());
+        let mut rows = Vec::new();
+        while batches.next_into(&mut batch).unwrap() {
+            parser.for_each_row(&mut batch, |line, row| {
+                let owned = row.map(|row| {
+                    let (content, html) = match row.content {
+                        Content::Text(text) => (text, false),
+                        Content::Html(html) => (html, true),
+                    };
+                    let id = row.id.map(Cow::into_owned);
+                    (id, row.url.map(str::to_owned), content.to_owned(), html)
+                });
+                rows.push((line, owned));
+            });
+        }
+        rows
+    }
+
+    #[test]
+    fn a_broken_line_is_refused_and_the_rest_is_read() {
+        let input = b"{\"id\": 7, \"text\": \"a\\nb\"}\n\n{\"id\": \n[1]\n{\"id\":\"x\"}\n\
+            {\"text\": 5}\n{\"meta\":{\"a\":[1,{\"text\":\"no\"}]},\"html\":\"<p>\",\"url\":\"u\"}";
+        let rows = rows(input);
+        assert_eq!(rows[0], (1, Ok((Some("7".into()), None, "a\nb".into(), false))));
+        assert!(matches!(rows[1], (3, Err(RowError::NotJson { .. }))), "{:?}", rows[1]);
+        assert_eq!(rows[2], (4, Err(RowError::NotAnObject)));
+        assert!(matches!(rows[3], (5, Err(RowError::NoContent { .. }))));
+        assert_eq!(rows[4], (6, Err(RowError::NotAString { field: "text".into() })));
+        assert_eq!(rows[5], (7, Ok((None, Some("u".into()), "<p>".into(), true))));
+    }
+
+    #[test]
+    fn invalid_utf8_and_unfinished_strings_are_errors_of_their_line() {
+        let rows = rows(b"{\"text\":\"\xFF\"}\n{\"text\":\"abc\n{\"text\":\"ok\"}\n");
+        assert!(matches!(rows[0], (1, Err(RowError::NotJson { .. }))));
+        assert!(matches!(rows[1], (2, Err(RowError::NotJson { .. }))));
+        assert_eq!(rows[2], (3, Ok((None, None, "ok".into(), false))));
+    }
+
+    proptest! {
+        #[test]
+        fn rows_hold_what_a_plain_parser_reads(
+            documents in prop::collection::vec((any::<Option<String>>(), any::<String>(), any::<i64>()), 1..20),
+        ) {
+            let input: String = documents
+                .iter()
+                .map(|(id, text, number)| {
+                    let line = json!({"other": [number, {"text": id}], "text": text, "id": id});
+                    format!("{line}\n")
+                })
+                .collect();
+            let rows = rows(input.as_bytes());
+            prop_assert_eq!(rows.len(), documents.len());
+            for ((_, row), (id, text, _)) in rows.into_iter().zip(documents) {
+                prop_assert_eq!(row, Ok((id, None, text, false)));
+            }
+        }
+
+        #[test]
+        fn no_input_makes_it_panic(input in prop::collection::vec(any::<u8>(), 0..400)) {
+            rows(&input);
+        }
+    }
+}
