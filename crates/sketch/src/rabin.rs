@@ -25,7 +25,7 @@ mod carryless;
 use std::sync::LazyLock;
 
 /// From this many bytes on the carry-less multiply path is used where the CPU has one.
-pub const CARRYLESS_FROM: usize = 64;
+pub const CARRYLESS_FROM: usize = 32;
 
 /// The way a fingerprint is computed; every path gives the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +74,9 @@ pub struct Rabin {
     low_terms: u64,
     /// `step[i][byte]` is `byte * t^(64 + 8i)` modulo the polynomial.
     step: [[u64; 256]; 8],
+    /// `excess[i][byte]` is `byte * t^(40 + 8i)`: what lies above 40 bits in a state. Zero and
+    /// unused for degree 64, where nothing does.
+    excess: [[u64; 256]; 3],
     /// `t^128`, `t^192`, `t^512`, `t^576` modulo the polynomial, for folding.
     fold: Fold,
 }
@@ -87,29 +90,24 @@ struct Fold {
 
 impl Rabin {
     const fn new(degree: u32, low_terms: u64) -> Self {
+        assert!(degree == 40 || degree == 64);
         let mut step = [[0u64; 256]; 8];
-        // t^64, then each next power of t in turn.
-        let mut power = power_of_t(64, degree, low_terms);
         let mut table = 0;
         while table < 8 {
-            let mut bit = 0;
-            while bit < 8 {
-                let first = 1usize << bit;
-                let mut below = 0;
-                while below < first {
-                    step[table][first + below] = step[table][below] ^ power;
-                    below += 1;
-                }
-                power = times_t(power, degree, low_terms);
-                bit += 1;
-            }
+            step[table] = multiples(64 + 8 * table as u32, degree, low_terms);
+            table += 1;
+        }
+        let mut excess = [[0u64; 256]; 3];
+        let mut table = 0;
+        while degree == 40 && table < 3 {
+            excess[table] = multiples(40 + 8 * table as u32, degree, low_terms);
             table += 1;
         }
         let fold = Fold {
             by_128: [power_of_t(128, degree, low_terms), power_of_t(192, degree, low_terms)],
             by_512: [power_of_t(512, degree, low_terms), power_of_t(576, degree, low_terms)],
         };
-        Self { degree, low_terms, step, fold }
+        Self { degree, low_terms, step, excess, fold }
     }
 
     /// The degree of the polynomial, which is the number of bits in a fingerprint.
@@ -189,15 +187,15 @@ impl Rabin {
     }
 
     /// Brings a state below `2^64` down to `degree` bits.
-    fn reduce(&self, mut state: u64) -> u64 {
-        let mut bit = 64;
-        while bit > self.degree {
-            bit -= 1;
-            if state >> bit & 1 == 1 {
-                state ^= (1 << self.degree | self.low_terms) << (bit - self.degree);
-            }
+    fn reduce(&self, state: u64) -> u64 {
+        if self.degree == 64 {
+            return state;
         }
-        state
+        let mut reduced = state & ((1 << 40) - 1);
+        for (table, byte) in self.excess.iter().zip((state >> 40).to_le_bytes()) {
+            reduced ^= table[usize::from(byte)];
+        }
+        reduced
     }
 }
 
@@ -239,6 +237,23 @@ const fn times_t(value: u64, degree: u32, low_terms: u64) -> u64 {
     let mask = if degree == 64 { u64::MAX } else { (1 << degree) - 1 };
     let shifted = value << 1 & mask;
     if overflow { shifted ^ low_terms } else { shifted }
+}
+
+/// `byte * t^exponent` modulo the polynomial, for every byte.
+const fn multiples(exponent: u32, degree: u32, low_terms: u64) -> [u64; 256] {
+    let mut table = [0u64; 256];
+    let mut power = power_of_t(exponent, degree, low_terms);
+    let mut first = 1;
+    while first < 256 {
+        let mut below = 0;
+        while below < first {
+            table[first + below] = table[below] ^ power;
+            below += 1;
+        }
+        power = times_t(power, degree, low_terms);
+        first *= 2;
+    }
+    table
 }
 
 const fn power_of_t(exponent: u32, degree: u32, low_terms: u64) -> u64 {
