@@ -171,8 +171,8 @@ fn closing(rule: Rule, verdicts: &[Verdict<'_>], times: &mut [Duration]) -> Stri
         Rule::Features(_) => "--rule threshold=0.8   exact resemblance of at least 0.8",
     };
     format!(
-        "\n{posts} posts: {originals} originals, {copies} copies, {empty} empty by the rule {rule}; \
-         {microseconds} microseconds a decision (median), from bytes to verdict.\n\n\
+        "\n{posts} posts: {originals} originals, {copies} copies, {empty} empty by {rule}; \
+         median decision {microseconds} microseconds.\n\n\
          Try next:\n  \
          wonbon demo {other}\n  \
          wonbon demo --json                 one line a post, for programs\n  \

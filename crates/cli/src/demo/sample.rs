@@ -63,6 +63,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn two_posts_are_euc_kr_and_three_are_pages() {
+        let posts = posts().unwrap();
+        let count = |wanted: fn(&[u8]) -> bool| posts.iter().filter(|p| wanted(&p.bytes)).count();
+        assert_eq!(count(|bytes| std::str::from_utf8(bytes).is_err()), 2);
+        assert_eq!(count(|bytes| bytes.starts_with(b"<!DOCTYPE html>")), 3);
+    }
+
+    #[test]
     fn every_time_is_utc_to_the_second() {
         for post in posts().unwrap() {
             let shape: String =
