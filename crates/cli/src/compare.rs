@@ -81,11 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
             text.push('\n');
             text.push_str(&passages(&a, &b, found));
         }
-        let coloured = anstream::AutoStream::choice(&std::io::stdout());
-        if coloured == anstream::ColorChoice::Never {
-            text = anstream::adapter::strip_str(&text).to_string();
-        }
-        output.bytes(text.as_bytes())?;
+        output.styled(&text)?;
     }
     output.finish()?;
     Ok(Outcome::Done)

@@ -5,6 +5,7 @@
 //! 1 the answer is no or part of the input was refused, 2 it could not run.
 
 mod compare;
+mod demo;
 mod extract;
 mod options;
 mod output;
@@ -30,6 +31,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Compare(compare::Args),
+    Demo(demo::Args),
     Extract(extract::Args),
     Sketch(sketch::Args),
 }
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
     };
     let outcome = match &cli.command {
         Command::Compare(args) => compare::run(args),
+        Command::Demo(args) => demo::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Sketch(args) => sketch::run(args),
     };

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufWriter, Stdout, Write};
 
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 
 /// Standard output, written in large pieces.
@@ -22,6 +24,14 @@ impl Output {
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.0.write_all(bytes).context(WRITING)
+    }
+
+    /// Writes text with colours, which are left out where nobody would see them.
+    pub(crate) fn styled(&mut self, text: &str) -> anyhow::Result<()> {
+        match AutoStream::choice(&io::stdout()) {
+            ColorChoice::Never => self.bytes(strip_str(text).to_string().as_bytes()),
+            _ => self.bytes(text.as_bytes()),
+        }
     }
 
     /// Everything written so far reaches the reader, or the error is known.

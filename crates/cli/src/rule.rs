@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use wonbon_sketch::FeatureParams;
-
 /// What makes a document a copy of an original.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Rule {
@@ -13,6 +11,9 @@ pub(crate) enum Rule {
     /// At least this many of the features agree.
     Features(usize),
 }
+
+/// How many features a document has in a rule: the papers' six.
+pub(crate) const FEATURE_COUNT: usize = 6;
 
 /// Four fifths of the shingles shared: the level at which people say "the same text, edited".
 pub(crate) const DEFAULT_RULE: Rule = Rule::Threshold(0.8);
@@ -26,15 +27,11 @@ impl Rule {
     }
 }
 
-fn feature_count() -> usize {
-    FeatureParams::default().groups
-}
-
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rule::Threshold(threshold) => write!(f, "threshold={threshold}"),
-            Rule::Features(needed) => write!(f, "{needed}of{}", feature_count()),
+            Rule::Features(needed) => write!(f, "{needed}of{FEATURE_COUNT}"),
         }
     }
 }
@@ -62,9 +59,7 @@ impl FromStr for Rule {
         let (needed, of) = text.split_once("of").ok_or(NotARule)?;
         let parse = |number: &str| number.parse::<usize>().map_err(|_| NotARule);
         match (parse(needed)?, parse(of)?) {
-            (needed @ 1.., of) if of == feature_count() && needed <= of => {
-                Ok(Rule::Features(needed))
-            }
+            (needed @ 1.., of) if of == FEATURE_COUNT && needed <= of => Ok(Rule::Features(needed)),
             _ => Err(NotARule),
         }
     }
@@ -73,6 +68,11 @@ impl FromStr for Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rule_counts_the_features_a_document_has_by_default() {
+        assert_eq!(wonbon_sketch::FeatureParams::default().groups, FEATURE_COUNT);
+    }
 
     #[test]
     fn rules_are_read_as_they_are_written() {

@@ -227,13 +227,7 @@ impl DocumentSketcher {
         });
         self.builder.features_into(&mut self.features);
         lines.documents += 1;
-        write_line(
-            &mut lines.text,
-            id,
-            count.words,
-            self.distinct.count(),
-            self.features.values(),
-        );
+        write_line(&mut lines.text, id, count.words, self.distinct.count(), self.features.values());
     }
 }
 
