@@ -4,4 +4,5 @@
 //! reader can see at a glance that it is right. Unpublished.
 
 pub mod harness;
+pub mod sketch;
 pub mod text;
