@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use std::hash::Hasher;
 use wonbon_sketch::rabin::{RABIN_40, RABIN_64, RabinHasher, RabinPath};
 use wonbon_sketch::{
-    ElementSet, FeatureMaker, FeatureParams, ModulusMaker, ModulusParams, Path, ScaledMaker,
-    ScaledParams, Seed, SmallestMaker, SmallestParams, Width, super_shingles,
+    ElementSet, FeatureMaker, FeatureParams, ModulusMaker, ModulusParams, PermutationPath,
+    ScaledMaker, ScaledParams, Seed, SmallestMaker, SmallestParams, Width, super_shingles,
 };
 use wonbon_testkit::sketch::{
     is_irreducible, slow_containment, slow_features, slow_min_values, slow_modulus,
@@ -62,9 +62,9 @@ fn every_size_around_the_vector_and_chunk_lengths_has_the_same_min_values_on_eve
     for size in sizes {
         for (groups, group_size) in [(6, 14), (1, 1), (3, 5), (16, 8)] {
             let params = FeatureParams { groups, group_size, seed: Seed::default() };
-            let scalar = FeatureMaker::on_path(params.clone(), Path::Scalar).unwrap();
+            let scalar = FeatureMaker::on_path(params.clone(), PermutationPath::Scalar).unwrap();
             let expected = scalar.min_values(&elements[..size]);
-            for path in Path::available() {
+            for path in PermutationPath::available() {
                 let maker = FeatureMaker::on_path(params.clone(), path).unwrap();
                 assert_eq!(maker.min_values(&elements[..size]), expected, "{path} {size}");
             }
@@ -111,7 +111,7 @@ proptest! {
         let expected = slow_min_values(&elements, seed, groups * group_size);
         let features = slow_features(&elements, seed, groups, group_size);
         let params = FeatureParams { groups, group_size, seed: Seed::number(seed) };
-        for path in Path::available() {
+        for path in PermutationPath::available() {
             let maker = FeatureMaker::on_path(params.clone(), path).unwrap();
             let min_values = maker.min_values(&elements);
             prop_assert_eq!(min_values.values(), &expected);
