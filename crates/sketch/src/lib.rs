@@ -21,6 +21,7 @@ pub mod exact;
 pub mod rabin;
 pub mod sets;
 
+mod distinct;
 mod error;
 mod estimate;
 mod features;
@@ -36,6 +37,7 @@ mod siphash;
 mod smallest;
 mod super_shingles;
 
+pub use distinct::DistinctCounter;
 pub use error::SketchError;
 pub use estimate::{Estimate, containments_from_resemblance};
 pub use exact::{ElementSet, Overlap};

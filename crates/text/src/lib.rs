@@ -4,5 +4,9 @@
 //! store) sees only what this crate makes of the bytes, so the online and the batch road agree.
 
 mod char_class;
+pub mod decode;
+pub mod difference;
+pub mod extract;
+pub mod links;
 pub mod shingles;
 pub mod words;

@@ -233,8 +233,7 @@ impl<F: FnMut(&[u64])> WordSink for Rolling<'_, F> {
             .wrapping_add(hash)
             .wrapping_sub(leaving.wrapping_mul(self.leaving_weight));
         self.words += 1;
-        self.normal_form_hash =
-            (self.normal_form_hash.rotate_left(23) ^ hash).wrapping_mul(SPREAD);
+        self.normal_form_hash = (self.normal_form_hash.rotate_left(23) ^ hash).wrapping_mul(SPREAD);
         if self.words >= self.ring.len() as u64 {
             self.emit();
         }

@@ -92,16 +92,7 @@ pub(crate) fn walk<S: WordSink>(text: &str, buffer: &mut Vec<u8>, sink: &mut S) 
     if buffer.len() < BUFFER_BYTES {
         buffer.resize(BUFFER_BYTES, 0);
     }
-    Walker {
-        text,
-        at: 0,
-        buffer,
-        filled: 0,
-        open: None,
-        open_in_text: 0,
-        sink,
-    }
-    .run();
+    Walker { text, at: 0, buffer, filled: 0, open: None, open_in_text: 0, sink }.run();
 }
 
 /// How much is written to the buffer before its room is looked at again.
@@ -363,9 +354,8 @@ fn worth_a_block(ahead: &[u8]) -> bool {
 /// Whether three bytes of valid UTF-8, at the start of a character, are a Hangul syllable.
 #[inline]
 fn is_hangul_syllable(&[first, second, third]: &[u8; 3]) -> bool {
-    let code = (u32::from(first & 0x0F) << 12)
-        | (u32::from(second & 0x3F) << 6)
-        | u32::from(third & 0x3F);
+    let code =
+        (u32::from(first & 0x0F) << 12) | (u32::from(second & 0x3F) << 6) | u32::from(third & 0x3F);
     first & 0xF0 == 0xE0 && ('가' as u32..='힣' as u32).contains(&code)
 }
 

@@ -29,7 +29,8 @@ pub fn slow_words(text: &str) -> Vec<String> {
 }
 
 /// Han and kana by the Unicode script property, with the marks shared by the two scripts.
-fn is_han_or_kana(c: char) -> bool {
+#[must_use]
+pub fn is_han_or_kana(c: char) -> bool {
     matches!(c.script(), Script::Han | Script::Hiragana | Script::Katakana)
         || "\u{3006}\u{3031}\u{3032}\u{3033}\u{3034}\u{3035}\u{303C}\u{30FC}".contains(c)
 }

@@ -1,0 +1,55 @@
+//! Flags that several commands share.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use wonbon_input::{InputError, open, read_whole};
+use wonbon_sketch::Seed;
+use wonbon_text::extract::{CoreText, core_text};
+
+/// How many bytes one file may have when it is one document.
+const MAX_DOCUMENT_BYTES: usize = 1 << 30;
+
+/// How long shingles are and what their sketches depend on.
+#[derive(clap::Args)]
+pub(crate) struct ShingleOptions {
+    /// Words in a shingle. Longer shingles make every changed word count more.
+    #[arg(long, value_name = "W", default_value_t = wonbon_text::shingles::DEFAULT_SHINGLE_WORDS)]
+    pub(crate) shingle: NonZeroUsize,
+    /// A file whose bytes are the secret seed of the sketches. Without it the published seed is
+    /// used, and anyone can find out which words to change to slip past.
+    #[arg(long, value_name = "FILE")]
+    seed_file: Option<PathBuf>,
+}
+
+impl ShingleOptions {
+    pub(crate) fn seed(&self) -> anyhow::Result<Seed> {
+        let Some(path) = &self.seed_file else { return Ok(Seed::default()) };
+        let bytes = std::fs::read(path)
+            .with_context(|| format!("could not read the secret seed {}", path.display()))?;
+        anyhow::ensure!(
+            bytes.len() >= 16,
+            "the secret seed {} has {} bytes; it needs at least 16 to be one",
+            path.display(),
+            bytes.len()
+        );
+        Ok(Seed::secret(&bytes))
+    }
+}
+
+/// A file read as one document.
+pub(crate) struct Document {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) core: CoreText,
+}
+
+/// Reads a file, or standard input for `-`, as one document: text or HTML, in any character set.
+pub(crate) fn read_document(path: &Path) -> Result<Document, InputError> {
+    let source = open(path)?;
+    let name = source.name.clone();
+    let bytes = read_whole(source, MAX_DOCUMENT_BYTES)?;
+    let core = core_text(&bytes, None, None);
+    Ok(Document { name, bytes, core })
+}

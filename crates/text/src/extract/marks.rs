@@ -1,0 +1,336 @@
+//! What a start tag's attributes say about its element: words of `class` and `id`, `role`, and
+//! marks of being hidden, as bits.
+//!
+//! The word lists are general English (and a few Korean front-end habits such as `gnb`), never a
+//! site's own names. A class is split at everything that is not a letter and before capitals
+//! after small letters, so `postSidebar`, `post-sidebar` and `post_sidebar` are the same two
+//! words.
+//!
+//! Cost: pages repeat their classes, so each distinct value is split once and remembered.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::tags::Tag;
+use super::tokens::Tokenizer;
+
+/// A set of marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Marks(u32);
+
+impl Marks {
+    pub(crate) const NONE: Marks = Marks(0);
+    /// Menus, breadcrumbs, paging.
+    pub(crate) const NAVIGATION: Marks = Marks(1);
+    /// Page foot, copyright.
+    pub(crate) const FOOT: Marks = Marks(1 << 1);
+    /// Side columns and widgets.
+    pub(crate) const SIDE: Marks = Marks(1 << 2);
+    /// Advertisements and promotion.
+    pub(crate) const ADVERT: Marks = Marks(1 << 3);
+    /// Buttons to share or follow.
+    pub(crate) const SHARE: Marks = Marks(1 << 4);
+    /// Readers' comments and their form.
+    pub(crate) const COMMENT: Marks = Marks(1 << 5);
+    /// "Related", "popular", "read next".
+    pub(crate) const RELATED: Marks = Marks(1 << 6);
+    /// Pop-ups, consent, newsletter, sign-in.
+    pub(crate) const POPUP: Marks = Marks(1 << 7);
+    /// Author, date, tags, counters.
+    pub(crate) const DETAIL: Marks = Marks(1 << 8);
+    /// Not shown.
+    pub(crate) const HIDDEN: Marks = Marks(1 << 9);
+    /// Names the content: `article-body`, `entry-content`.
+    pub(crate) const CONTENT: Marks = Marks(1 << 10);
+    /// `role=main` or the like.
+    pub(crate) const MAIN: Marks = Marks(1 << 11);
+    /// `itemprop=articleBody`.
+    pub(crate) const ARTICLE_BODY: Marks = Marks(1 << 12);
+    /// Page head: `header`, `masthead`.
+    pub(crate) const HEAD: Marks = Marks(1 << 13);
+    /// Names a whole page frame: `wrapper`, `layout`, `page`; other words beside it are about
+    /// layout, not about role.
+    pub(crate) const FRAME: Marks = Marks(1 << 14);
+    /// `template` with a shadow root: shown.
+    pub(crate) const SHADOW: Marks = Marks(1 << 15);
+    /// A table of contents.
+    pub(crate) const CONTENTS: Marks = Marks(1 << 16);
+    /// The editor's container of a well-known blog platform.
+    pub(crate) const BLOG_POST: Marks = Marks(1 << 17);
+
+    pub(crate) const fn or(self, other: Marks) -> Marks {
+        Marks(self.0 | other.0)
+    }
+
+    pub(crate) fn any(self, other: Marks) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn add(&mut self, other: Marks) {
+        self.0 |= other.0;
+    }
+}
+
+/// Reads marks, remembering the classes it has seen.
+#[derive(Debug)]
+pub(crate) struct MarkReader {
+    seen: HashMap<u64, Marks, BuildHasherDefault<AlreadyHashed>>,
+}
+
+impl MarkReader {
+    pub(crate) fn new() -> Self {
+        MarkReader { seen: HashMap::default() }
+    }
+
+    /// The marks of the start tag `tokenizer` has just returned.
+    pub(crate) fn read(&mut self, tag: Tag, tokenizer: &Tokenizer<'_>) -> Marks {
+        let page = tokenizer.page();
+        let mut marks = Marks::NONE;
+        for attribute in tokenizer.attributes() {
+            let name = attribute.name.of(page);
+            let value = attribute.value.of(page);
+            match name.as_bytes() {
+                n if n.eq_ignore_ascii_case(b"class") || n.eq_ignore_ascii_case(b"id") => {
+                    marks.add(self.words(value));
+                }
+                n if n.eq_ignore_ascii_case(b"role") => marks.add(role(value)),
+                n if n.eq_ignore_ascii_case(b"hidden") => {
+                    if !value.eq_ignore_ascii_case("until-found") {
+                        marks.add(Marks::HIDDEN);
+                    }
+                }
+                n if n.eq_ignore_ascii_case(b"aria-hidden") => {
+                    if value.eq_ignore_ascii_case("true") {
+                        marks.add(Marks::HIDDEN);
+                    }
+                }
+                n if n.eq_ignore_ascii_case(b"style") => {
+                    if hides(value) {
+                        marks.add(Marks::HIDDEN);
+                    }
+                }
+                n if n.eq_ignore_ascii_case(b"itemprop") => {
+                    if value.split_ascii_whitespace().any(|v| v == "articleBody") {
+                        marks.add(Marks::ARTICLE_BODY);
+                    }
+                }
+                n if tag == Tag::Template
+                    && n.len() > 14
+                    && n[..14].eq_ignore_ascii_case(b"shadowrootmode") =>
+                {
+                    marks.add(Marks::SHADOW);
+                }
+                _ => {}
+            }
+        }
+        marks
+    }
+
+    fn words(&mut self, value: &str) -> Marks {
+        if value.is_empty() {
+            return Marks::NONE;
+        }
+        let hash = hash(value.as_bytes());
+        *self.seen.entry(hash).or_insert_with(|| marks_of(value))
+    }
+}
+
+/// `display:none` or `visibility:hidden`, in any spacing.
+fn hides(style: &str) -> bool {
+    if style.len() > 4096 || memchr::memchr(b':', style.as_bytes()).is_none() {
+        return false;
+    }
+    style.split(';').any(|declaration| {
+        let Some((name, value)) = declaration.split_once(':') else { return false };
+        let (name, value) = (name.trim(), value.trim());
+        (name.eq_ignore_ascii_case("display")
+            && value.get(..4).is_some_and(|v| v.eq_ignore_ascii_case("none")))
+            || (name.eq_ignore_ascii_case("visibility")
+                && value.get(..6).is_some_and(|v| v.eq_ignore_ascii_case("hidden")))
+    })
+}
+
+fn role(value: &str) -> Marks {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "main" => Marks::MAIN,
+        "navigation" | "menu" | "menubar" | "tablist" | "toolbar" => Marks::NAVIGATION,
+        "contentinfo" => Marks::FOOT,
+        "complementary" => Marks::SIDE,
+        "banner" => Marks::HEAD,
+        "search" | "dialog" | "alertdialog" | "alert" => Marks::POPUP,
+        _ => Marks::NONE,
+    }
+}
+
+/// The marks of a `class` or `id`.
+fn marks_of(value: &str) -> Marks {
+    let mut marks = Marks::NONE;
+    for name in value.split_ascii_whitespace() {
+        // Long values are generated; utility classes (`md:hidden`) speak of layout.
+        if name.len() > 80 || name.contains([':', '[']) {
+            continue;
+        }
+        marks.add(whole_name(name));
+        let mut start = None;
+        let bytes = name.as_bytes();
+        for at in 0..=bytes.len() {
+            let letter = bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
+            let boundary = at > 0
+                && letter
+                && bytes[at].is_ascii_uppercase()
+                && bytes[at - 1].is_ascii_lowercase();
+            if let Some(from) = start
+                && (!letter || boundary)
+            {
+                marks.add(word(&name[from..at]));
+                start = None;
+            }
+            if letter && start.is_none() {
+                start = Some(at);
+            }
+        }
+    }
+    marks
+}
+
+fn whole_name(name: &str) -> Marks {
+    let mut lower = [0u8; 32];
+    let Some(buffer) = lower.get_mut(..name.len()) else { return Marks::NONE };
+    buffer.copy_from_slice(name.as_bytes());
+    buffer.make_ascii_lowercase();
+    match &*buffer {
+        b"sr-only"
+        | b"visually-hidden"
+        | b"visuallyhidden"
+        | b"screen-reader-text"
+        | b"screenreader"
+        | b"screen-reader"
+        | b"d-none"
+        | b"hidden"
+        | b"hide"
+        | b"is-hidden"
+        | b"offscreen"
+        | b"blind"
+        | b"invisible"
+        | b"a11y-hidden"
+        | b"element-invisible"
+        | b"print-only"
+        | b"printonly"
+        | b"u-hidden"
+        | b"ng-hide"
+        | b"uk-hidden" => Marks::HIDDEN,
+        b"se-main-container"
+        | b"se_component_wrap"
+        | b"postviewarea"
+        | b"tt_article_useless_p_margin"
+        | b"contents_style"
+        | b"wrap_body"
+        | b"entry-content"
+        | b"post-content"
+        | b"article-content"
+        | b"post-body"
+        | b"article-body"
+        | b"entry-body"
+        | b"article_view"
+        | b"blogview_content"
+        | b"hatenablog-entry"
+        | b"article-body-inner"
+        | b"articlebody"
+        | b"story-body"
+        | b"article__body"
+        | b"post__content"
+        | b"article__content"
+        | b"articalcontent"
+        | b"content_views"
+        | b"markdown-body" => Marks::BLOG_POST,
+        b"tab-content" | b"tab-pane" | b"tab-panel" => Marks::NONE,
+        _ => Marks::NONE,
+    }
+}
+
+fn word(word: &str) -> Marks {
+    let mut lower = [0u8; 16];
+    let Some(buffer) = lower.get_mut(..word.len()) else { return Marks::NONE };
+    buffer.copy_from_slice(word.as_bytes());
+    buffer.make_ascii_lowercase();
+    match &*buffer {
+        b"nav" | b"navbar" | b"navigation" | b"menu" | b"submenu" | b"menubar" | b"menus"
+        | b"breadcrumb" | b"breadcrumbs" | b"crumb" | b"crumbs" | b"pagination" | b"pager"
+        | b"paging" | b"paginator" | b"toolbar" | b"topbar" | b"subnav" | b"topnav"
+        | b"sitenav" | b"gnb" | b"lnb" | b"snb" | b"dropdown" | b"megamenu" | b"skip" | b"jump"
+        | b"sitemap" => Marks::NAVIGATION,
+        b"footer" | b"foot" | b"colophon" | b"copyright" | b"copyrights" | b"footnav"
+        | b"sitefooter" | b"disclaimer" | b"legal" | b"imprint" => Marks::FOOT,
+        b"sidebar" | b"sidebars" | b"aside" | b"side" | b"rail" | b"widget" | b"widgets"
+        | b"sidenav" | b"leftbar" | b"rightbar" | b"rightcol" | b"sidecol" | b"blogroll" => {
+            Marks::SIDE
+        }
+        b"ad" | b"ads" | b"advert" | b"adverts" | b"advertisement" | b"advertising"
+        | b"adsbygoogle" | b"adsense" | b"sponsor" | b"sponsored" | b"sponsors" | b"promo"
+        | b"promos" | b"promotion" | b"promotions" | b"dfp" | b"taboola" | b"outbrain"
+        | b"adbox" | b"adslot" | b"adunit" | b"banner" | b"banners" | b"cta" | b"upsell"
+        | b"affiliate" | b"donate" | b"donation" => Marks::ADVERT,
+        b"share" | b"sharing" | b"shares" | b"social" | b"socials" | b"sns" | b"addtoany"
+        | b"sharethis" | b"addthis" | b"follow" | b"sharebar" | b"sharedaddy" | b"likes"
+        | b"print" | b"bookmark" => Marks::SHARE,
+        b"comment" | b"comments" | b"disqus" | b"respond" | b"commentlist" | b"reply"
+        | b"replies" | b"trackback" | b"trackbacks" | b"pingback" | b"guestbook" => Marks::COMMENT,
+        b"related" | b"recommend" | b"recommended" | b"recommendation" | b"recommendations"
+        | b"similar" | b"popular" | b"trending" | b"recirculation" | b"recirc" | b"upnext"
+        | b"readnext" | b"yarpp" | b"relatedposts" | b"suggested" | b"suggestions" | b"latest"
+        | b"recent" | b"crosssell" | b"morefrom" | b"teaser" | b"teasers" => Marks::RELATED,
+        b"modal" | b"popup" | b"popups" | b"overlay" | b"cookie" | b"cookies" | b"consent"
+        | b"gdpr" | b"newsletter" | b"subscribe" | b"subscription" | b"signup" | b"login"
+        | b"signin" | b"lightbox" | b"tooltip" | b"toast" | b"optin" | b"offcanvas" | b"drawer"
+        | b"popover" | b"register" | b"registration" | b"paywall" | b"search" | b"searchform"
+        | b"snackbar" | b"flyout" | b"onetrust" | b"captcha" => Marks::POPUP,
+        b"byline" | b"author" | b"authors" | b"meta" | b"metadata" | b"postmeta" | b"tags"
+        | b"tag" | b"taglist" | b"categories" | b"timestamp" | b"dateline" | b"posted"
+        | b"avatar" | b"bio" | b"rating" | b"ratings" | b"views" | b"permalink" | b"credit"
+        | b"credits" | b"caption" | b"info" | b"badge" | b"label" | b"labels" | b"counter" => {
+            Marks::DETAIL
+        }
+        b"header" | b"masthead" | b"topbanner" | b"siteheader" => Marks::HEAD,
+        b"toc" | b"tableofcontents" => Marks::CONTENTS,
+        b"content" | b"contents" | b"article" | b"post" | b"posts" | b"entry" | b"story"
+        | b"body" | b"text" | b"hentry" | b"blog" | b"main" | b"detail" | b"view"
+        | b"description" | b"answer" | b"question" | b"message" | b"thread" | b"topic"
+        | b"product" => Marks::CONTENT,
+        b"wrapper" | b"wrap" | b"container" | b"layout" | b"page" | b"site" | b"app" | b"root"
+        | b"has" | b"with" | b"no" | b"is" | b"col" | b"column" | b"columns" | b"grid" | b"row"
+        | b"section" | b"outer" => Marks::FRAME,
+        _ => Marks::NONE,
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64 ^ bytes.len() as u64;
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        let chunk = u64::from_le_bytes(chunk.try_into().expect("chunks of eight"));
+        hash = (hash ^ chunk).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^= hash >> 29;
+    }
+    for &b in chunks.remainder() {
+        hash = (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The keys are hashes already.
+#[derive(Debug, Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("only u64 keys are hashed")
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}
