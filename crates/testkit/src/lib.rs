@@ -5,4 +5,5 @@
 
 pub mod corpora;
 pub mod harness;
+pub mod sketch;
 pub mod text;
