@@ -148,6 +148,25 @@ fn a_missing_file_is_found_out_before_anything_is_printed() {
 }
 
 #[test]
+fn a_named_pipe_is_read_once_and_whole() {
+    let files = Files::new();
+    let input = corpus(500);
+    let plain = files.write("corpus.jsonl", &input);
+    let pipe = files.path().join("pipe.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::write(pipe, input).unwrap()
+    });
+    let output = wonbon(&["sketch", pipe.to_str().unwrap()]);
+    writer.join().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let renamed = stdout(&output).replace(pipe.to_str().unwrap(), &plain);
+    assert!(renamed == stdout(&wonbon(&["sketch", &plain])), "the pipe gives something else");
+}
+
+#[test]
 fn bad_flags_give_one_sentence() {
     for arguments in [
         vec!["sketch"],
