@@ -2,7 +2,10 @@
 //!
 //! The model is a list of originals with their features, compared one by one.
 
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use proptest::prelude::*;
 use wonbon_index::{CopyIndex, IndexError, IndexParams, Match, MemoryIndex, Row};
@@ -46,10 +49,9 @@ fn follows_the_model(index: &mut dyn CopyIndex, steps: &[Step]) {
     for step in steps {
         match step {
             Step::Insert(row, features) => {
-                let row = Row(*row);
-                if !model.0.contains_key(&row) {
-                    index.insert(row, features).unwrap();
-                    model.0.insert(row, features.clone());
+                if let Entry::Vacant(place) = model.0.entry(Row(*row)) {
+                    index.insert(Row(*row), features).unwrap();
+                    place.insert(features.clone());
                 }
             }
             Step::Remove(row) => {
