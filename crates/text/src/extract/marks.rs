@@ -58,8 +58,24 @@ impl Marks {
     /// The editor's container of a well-known blog platform.
     pub(crate) const BLOG_POST: Marks = Marks(1 << 17);
 
+    /// A page builder's or a side column's part.
+    pub(crate) const WIDGET: Marks = Marks(1 << 18);
+
+    /// Words that name the frame on one site and the content on the next.
+    pub(crate) const WEAK: Marks = Marks(1 << 19);
+    /// Customers' reviews.
+    pub(crate) const REVIEW: Marks = Marks(1 << 20);
+    /// A card about a user.
+    pub(crate) const PERSON: Marks = Marks(1 << 21);
+    /// Quoted text.
+    pub(crate) const QUOTE: Marks = Marks(1 << 22);
+
     pub(crate) const fn or(self, other: Marks) -> Marks {
         Marks(self.0 | other.0)
+    }
+
+    pub(crate) const fn without(self, other: Marks) -> Marks {
+        Marks(self.0 & !other.0)
     }
 
     pub(crate) fn any(self, other: Marks) -> bool {
@@ -257,39 +273,45 @@ fn word(word: &str) -> Marks {
         b"nav" | b"navbar" | b"navigation" | b"menu" | b"submenu" | b"menubar" | b"menus"
         | b"breadcrumb" | b"breadcrumbs" | b"crumb" | b"crumbs" | b"pagination" | b"pager"
         | b"paging" | b"paginator" | b"toolbar" | b"topbar" | b"subnav" | b"topnav"
-        | b"sitenav" | b"gnb" | b"lnb" | b"snb" | b"dropdown" | b"megamenu" | b"skip" | b"jump"
+        | b"sitenav" | b"gnb" | b"lnb" | b"snb"  | b"megamenu"  
         | b"sitemap" => Marks::NAVIGATION,
         b"footer" | b"foot" | b"colophon" | b"copyright" | b"copyrights" | b"footnav"
-        | b"sitefooter" | b"disclaimer" | b"legal" | b"imprint" => Marks::FOOT,
-        b"sidebar" | b"sidebars" | b"aside" | b"side" | b"rail" | b"widget" | b"widgets"
+        | b"sitefooter"   | b"imprint" => Marks::FOOT,
+        b"sidebar" | b"sidebars" | b"aside"  | b"rail"
         | b"sidenav" | b"leftbar" | b"rightbar" | b"rightcol" | b"sidecol" | b"blogroll" => {
             Marks::SIDE
         }
         b"ad" | b"ads" | b"advert" | b"adverts" | b"advertisement" | b"advertising"
-        | b"adsbygoogle" | b"adsense" | b"sponsor" | b"sponsored" | b"sponsors" | b"promo"
-        | b"promos" | b"promotion" | b"promotions" | b"dfp" | b"taboola" | b"outbrain"
-        | b"adbox" | b"adslot" | b"adunit" | b"banner" | b"banners" | b"cta" | b"upsell"
-        | b"affiliate" | b"donate" | b"donation" => Marks::ADVERT,
+        | b"adsbygoogle" | b"adsense" | b"sponsor" | b"sponsored" | b"sponsors" 
+           | b"dfp" | b"taboola" | b"outbrain"
+        | b"adbox" | b"adslot" | b"adunit"    
+           => Marks::ADVERT,
         b"share" | b"sharing" | b"shares" | b"social" | b"socials" | b"sns" | b"addtoany"
-        | b"sharethis" | b"addthis" | b"follow" | b"sharebar" | b"sharedaddy" | b"likes"
-        | b"print" | b"bookmark" => Marks::SHARE,
+        | b"sharethis" | b"addthis"  | b"sharebar" | b"sharedaddy" | b"likes"
+          => Marks::SHARE,
         b"comment" | b"comments" | b"disqus" | b"respond" | b"commentlist" | b"reply"
         | b"replies" | b"trackback" | b"trackbacks" | b"pingback" | b"guestbook" => Marks::COMMENT,
         b"related" | b"recommend" | b"recommended" | b"recommendation" | b"recommendations"
-        | b"similar" | b"popular" | b"trending" | b"recirculation" | b"recirc" | b"upnext"
-        | b"readnext" | b"yarpp" | b"relatedposts" | b"suggested" | b"suggestions" | b"latest"
-        | b"recent" | b"crosssell" | b"morefrom" | b"teaser" | b"teasers" => Marks::RELATED,
-        b"modal" | b"popup" | b"popups" | b"overlay" | b"cookie" | b"cookies" | b"consent"
-        | b"gdpr" | b"newsletter" | b"subscribe" | b"subscription" | b"signup" | b"login"
-        | b"signin" | b"lightbox" | b"tooltip" | b"toast" | b"optin" | b"offcanvas" | b"drawer"
-        | b"popover" | b"register" | b"registration" | b"paywall" | b"search" | b"searchform"
-        | b"snackbar" | b"flyout" | b"onetrust" | b"captcha" => Marks::POPUP,
+        | b"similar"  | b"trending" | b"recirculation" | b"recirc" | b"upnext"
+        | b"readnext" | b"yarpp" | b"relatedposts"   
+         | b"crosssell" | b"morefrom"   => Marks::RELATED,
+          b"popups"  | b"cookie" | b"cookies" | b"consent"
+        | b"gdpr" | b"newsletter"    
+           | b"toast" | b"optin" | b"offcanvas" 
+        | b"popover"     | b"searchform"
+        | b"snackbar"  | b"onetrust" | b"captcha" => Marks::POPUP,
         b"byline" | b"author" | b"authors" | b"meta" | b"metadata" | b"postmeta" | b"tags"
         | b"tag" | b"taglist" | b"categories" | b"timestamp" | b"dateline" | b"posted"
-        | b"avatar" | b"bio" | b"rating" | b"ratings" | b"views" | b"permalink" | b"credit"
-        | b"credits" | b"caption" | b"info" | b"badge" | b"label" | b"labels" | b"counter" => {
+        | b"avatar" | b"caption" | b"info" | b"bio" | b"rating" | b"ratings"  | b"permalink" | b"credit"
+        | b"credits"       => {
             Marks::DETAIL
         }
+        b"widget" | b"widgets" => Marks::WIDGET,
+        b"review" | b"reviews" | b"testimonial" | b"testimonials" => Marks::REVIEW,
+        b"userinfo" | b"poster" | b"profile" | b"signature" | b"postprofile" | b"userbit"
+        | b"memberinfo" | b"usercard" | b"user" | b"member" => Marks::PERSON,
+        b"quote" | b"blockquote" | b"quoted" => Marks::QUOTE,
+        b"banner" | b"banners" | b"cta" | b"promo" | b"promos" | b"promotion" | b"promotions" | b"side" | b"legal" | b"disclaimer" | b"recent" | b"latest" | b"popular" | b"teaser" | b"teasers" | b"follow" | b"print" | b"bookmark" | b"register" | b"registration" | b"drawer" | b"overlay" | b"upsell" | b"donate" | b"donation" | b"modal" | b"popup" | b"popups" | b"jump" | b"skip" | b"suggested" | b"suggestions" | b"dropdown" | b"paywall" | b"subscription" | b"flyout" | b"lightbox" | b"tooltip" | b"affiliate" | b"search" | b"subscribe" | b"signup" | b"login" | b"signin" => Marks::WEAK,
         b"header" | b"masthead" | b"topbanner" | b"siteheader" => Marks::HEAD,
         b"toc" | b"tableofcontents" => Marks::CONTENTS,
         b"content" | b"contents" | b"article" | b"post" | b"posts" | b"entry" | b"story"

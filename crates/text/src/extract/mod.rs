@@ -2,6 +2,7 @@
 
 mod choose;
 mod json_ld;
+mod labels;
 mod marks;
 mod metadata;
 mod render;
@@ -35,11 +36,17 @@ pub struct Page {
 pub fn extract(html: &str, url: Option<&str>) -> Page {
     let tree = tree::build(html);
     let metadata = metadata::read(&tree, url);
-    let kind = choose::PageKind { forum: metadata.forum };
-    let mut choice = choose::choose(&tree, kind, false);
+    let kind = metadata.kind;
+    let title: Vec<String> = metadata
+        .title
+        .iter()
+        .chain(&tree.title)
+        .flat_map(|title| title.split_whitespace().map(str::to_lowercase))
+        .collect();
+    let mut choice = choose::choose(&tree, kind, &title, false);
     let mut text = render::render(&tree, choice.root, &choice.dropped);
     if choice.weight < 600 {
-        let again = choose::choose(&tree, kind, true);
+        let again = choose::choose(&tree, kind, &title, true);
         if again.weight > choice.weight {
             choice = again;
             text = render::render(&tree, choice.root, &choice.dropped);
@@ -48,7 +55,15 @@ pub fn extract(html: &str, url: Option<&str>) -> Page {
     if let Some(body) = &metadata.article_body
         && body.len() * 2 > text.len() * 3
     {
-        text.clone_from(body);
+        text = plain(body);
+    }
+    if let Some(description) = &metadata.product_description {
+        let description = plain(description);
+        let lead: String = description.chars().take(60).collect();
+        if !lead.is_empty() && !text.contains(lead.trim()) {
+            text.insert(0, '\n');
+            text.insert_str(0, &description);
+        }
     }
     Page {
         title: metadata.title,
@@ -58,6 +73,16 @@ pub fn extract(html: &str, url: Option<&str>) -> Page {
         text,
         links: tree.links.finish(url),
     }
+}
+
+/// A metadata value as text: some sites put markup or character references into it.
+fn plain(value: &str) -> String {
+    let unescaped = htmlize::unescape(value);
+    if unescaped.contains('<') {
+        let tree = tree::build(&unescaped);
+        return render::render(&tree, 0, &vec![false; tree.nodes.len()]);
+    }
+    unescaped.trim().to_owned()
 }
 
 /// Bytes to core text: decodes, then extracts when it is HTML. Plain text is left as it is, with
