@@ -1,14 +1,16 @@
 //! Words that head what is not the text: "Related articles", "Comments", "관련 글".
-
-use super::choose::PageKind;
+//!
+//! Written from how such blocks are headed in general, in the languages we can read; a label
+//! counts only as the whole of a short block, never inside a sentence.
 
 /// Whether a short text is the label of a block that follows an article rather than belongs to it.
-pub(crate) fn is_trailing(text: &str, kind: PageKind) -> bool {
+/// Labels of comments count when `comments_too`.
+pub(crate) fn is_trailing(text: &str, comments_too: bool) -> bool {
     let text = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     if RELATED.iter().any(|label| text.starts_with(label)) {
         return true;
     }
-    kind != PageKind::Forum
+    comments_too
         && COMMENTS.iter().any(|label| {
             text.strip_prefix(label).is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
                 && text.len() < label.len() + 24

@@ -317,11 +317,7 @@ impl<'page> Builder<'page> {
                     Tag::Colgroup,
                 ]);
             }
-            Tag::Button => {
-                if self.in_scope(Tag::Button) {
-                    self.pop_to(Tag::Button);
-                }
-            }
+            Tag::Button if self.in_scope(Tag::Button) => self.pop_to(Tag::Button),
             Tag::Rt | Tag::Rp | Tag::Rb | Tag::Rtc => {
                 self.close_top(&[Tag::Rt, Tag::Rp, Tag::Rb]);
             }
@@ -421,7 +417,11 @@ impl<'page> Builder<'page> {
         }
         if tag.is_heading() {
             let found = self.stack.iter().rposition(|open| open.tag.is_heading());
-            self.close_found(found, tag);
+            if let Some(at) = found
+                && !self.stack[at..].iter().any(|open| open.tag.is_scope())
+            {
+                self.truncate(at);
+            }
             return;
         }
         if tag == Tag::Form {
@@ -476,14 +476,6 @@ impl<'page> Builder<'page> {
             {
                 self.stack[at].closed = true;
             }
-        }
-    }
-
-    fn close_found(&mut self, found: Option<usize>, _tag: Tag) {
-        if let Some(at) = found
-            && !self.stack[at..].iter().any(|open| open.tag.is_scope())
-        {
-            self.truncate(at);
         }
     }
 
