@@ -60,6 +60,8 @@ const LABEL: std::ops::Range<u32> = 2..60;
 /// Nodes a label may consist of, and labels a page may have: more is no label but a trap.
 const LABEL_NODES: u32 = 32;
 const MAX_LABELS: usize = 64;
+/// Paragraphs outside a post's container that cast doubt on it: about 300 words.
+const MUCH_PROSE: u32 = 1500;
 /// Details of an article are shorter than this.
 const DETAIL: u32 = 150;
 
@@ -106,7 +108,7 @@ fn is_share(some: u32, all: u32, percent: u64) -> bool {
 /// whether `noscript` is content.
 pub(crate) fn choose(
     tree: &Tree<'_>,
-    kind: PageKind,
+    given: PageKind,
     title: &[String],
     with_noscript: bool,
 ) -> Choice {
@@ -125,17 +127,18 @@ pub(crate) fn choose(
     for (at, node) in nodes.iter().enumerate().skip(1) {
         dropped[at] |= node.marks.any(Marks::HIDDEN) && !sums.is_large(at);
     }
-    if !matches!(kind, PageKind::Forum | PageKind::Product)
-        && let Some(container) = container(nodes, &sum(nodes, &dropped), &dropped, kind)
-    {
-        drop_outside(nodes, &mut dropped, container);
+    let shown = dropped.clone();
+    let mut kind = drop_frame(tree, &mut dropped, given);
+    if !matches!(given, PageKind::Forum | PageKind::Product) {
+        let sums = sum(nodes, &shown);
+        if let Some(container) = container(nodes, &sums, &shown, given)
+            && is_post(&sum(nodes, &dropped), sums.prose[container], container)
+        {
+            dropped = shown;
+            drop_outside(nodes, &mut dropped, container);
+            kind = drop_frame(tree, &mut dropped, given);
+        }
     }
-    let sums = sum(nodes, &dropped);
-    let kind = settle(tree, &sums, &dropped, kind);
-    let frame = Frame { tree, trusted: trusted_marks(tree, &sums, &dropped, kind), kind, sums };
-    let in_article = inside_article(nodes);
-    drop_where(nodes, &mut dropped, |at, tag| frame.holds(at, tag, in_article[at]));
-
     let sums = sum(nodes, &dropped);
     drop_labelled(tree, &sums, &mut dropped, kind);
     let sums = sum(nodes, &dropped);
@@ -150,6 +153,25 @@ pub(crate) fn choose(
     }
     let weight = sum(nodes, &dropped).total[root];
     Choice { root, dropped, weight }
+}
+
+/// Drops the frame from what is kept, and settles the kind of page.
+fn drop_frame(tree: &Tree<'_>, dropped: &mut [bool], kind: PageKind) -> PageKind {
+    let nodes = &tree.nodes;
+    let sums = sum(nodes, dropped);
+    let kind = settle(tree, &sums, dropped, kind);
+    let frame = Frame { tree, trusted: trusted_marks(tree, &sums, dropped, kind), kind, sums };
+    let in_article = inside_article(nodes);
+    drop_where(nodes, dropped, |at, tag| frame.holds(at, tag, in_article[at]));
+    kind
+}
+
+/// Whether a container with so many paragraphs is the page's post: unless without the frame there
+/// is much more outside of it than inside.
+fn is_post(without_frame: &Sums, prose: u32, container: usize) -> bool {
+    let inside: u32 = without_frame.prose[container];
+    let outside = without_frame.prose[0] - inside;
+    outside < MUCH_PROSE || is_share(prose, outside, 50)
 }
 
 /// The one element that names itself the container of the post, if there is exactly one: a short

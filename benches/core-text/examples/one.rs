@@ -1,1 +1,0 @@
-fn main(){ let p=std::env::args().nth(1).unwrap(); let b=std::fs::read(&p).unwrap(); let d=wonbon_text::decode::decode(&b,None); let page=wonbon_text::extract::extract(&d.text,std::env::args().nth(2).as_deref()); println!("{:?} {:?} {:?} {:?}\n{}",page.title,page.language,page.canonical,page.published,page.text);}
