@@ -8,13 +8,14 @@ use wonbon_text::extract::{CoreText, core_text};
 
 fn page(name: &str) -> CoreText {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages").join(name);
-    core_text(&std::fs::read(path.with_extension("html")).unwrap(), None, None)
+    let bytes = std::fs::read(path.with_extension("html")).expect("the page is in the checkout");
+    core_text(&bytes, None, None)
 }
 
 fn keeps_post_and_drops_frame(name: &str) {
     let text = page(name).page.text;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages").join(name);
-    let expected = std::fs::read_to_string(path.with_extension("expect")).unwrap();
+    let expected = std::fs::read_to_string(path.with_extension("expect")).expect("so is its text");
     let mut sentences = 0;
     for line in expected.lines() {
         let (sign, what) = line.split_at(2);

@@ -8,9 +8,9 @@ use wonbon_testkit::harness;
 fn replay(target: &str, harness: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let mut files = 0;
-    for entry in std::fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        harness(&std::fs::read(&path).unwrap());
+    for entry in std::fs::read_dir(&folder).expect("the corpus is in the checkout") {
+        let path = entry.expect("the folder can be listed").path();
+        harness(&std::fs::read(&path).expect("the file can be read"));
         files += 1;
     }
     assert!(files > 0, "{} is empty", folder.display());

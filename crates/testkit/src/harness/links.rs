@@ -15,7 +15,10 @@ pub fn links(data: &[u8]) {
             assert!(!link.url.contains('#'), "fragment in {}", link.url);
             assert_eq!(link.text, link.text.split_whitespace().collect::<Vec<_>>().join(" "));
             // An address that was resolved resolves to itself.
-            let page = format!("<a href=\"{}\">x</a>", link.url.replace('&', "&amp;").replace('"', "&quot;"));
+            let page = format!(
+                "<a href=\"{}\">x</a>",
+                link.url.replace('&', "&amp;").replace('"', "&quot;")
+            );
             let again = links_of(&page, base);
             assert_eq!(again.first().map(|l| &l.url), Some(&link.url));
         }

@@ -132,7 +132,7 @@ pub(crate) fn choose(
     if !matches!(given, PageKind::Forum | PageKind::Product) {
         let sums = sum(nodes, &shown);
         if let Some(container) = container(nodes, &sums, &shown, given)
-            && is_post(&sum(nodes, &dropped), sums.prose[container], container)
+            && is_post(nodes, &dropped, &sum(nodes, &dropped), container, sums.prose[container])
         {
             dropped = shown;
             drop_outside(nodes, &mut dropped, container);
@@ -166,10 +166,21 @@ fn drop_frame(tree: &Tree<'_>, dropped: &mut [bool], kind: PageKind) -> PageKind
     kind
 }
 
-/// Whether a container with so many paragraphs is the page's post: unless without the frame there
-/// is much more outside of it than inside.
-fn is_post(without_frame: &Sums, prose: u32, container: usize) -> bool {
-    let inside: u32 = without_frame.prose[container];
+/// Whether a container with so many paragraphs is the page's post: unless there is much more
+/// outside of it when the frame is gone.
+fn is_post(
+    nodes: &[Node],
+    dropped: &[bool],
+    without_frame: &Sums,
+    container: usize,
+    prose: u32,
+) -> bool {
+    // Its own sum counts towards the page only if nothing around it was taken for frame.
+    let mut at = container;
+    while at != 0 && !dropped[at] {
+        at = nodes[at].parent as usize;
+    }
+    let inside = if at == 0 { without_frame.prose[container] } else { 0 };
     let outside = without_frame.prose[0] - inside;
     outside < MUCH_PROSE || is_share(prose, outside, 50)
 }

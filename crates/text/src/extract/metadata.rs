@@ -9,7 +9,7 @@
 //! - published: `article:published_time` and its relatives, JSON-LD `datePublished`, a `meta` or
 //!   `time` with `itemprop=datePublished`, looser `meta` names, the first `time datetime`.
 
-use super::choose::PageKind;
+use super::choose::{PageKind, text_of};
 use super::dates::iso;
 use super::json_ld::{self, Thing};
 use super::tags::Tag;
@@ -65,6 +65,7 @@ pub(crate) fn read(tree: &Tree<'_>, url: Option<&str>) -> Metadata {
             .into_iter()
             .flatten()
             .chain(tree.title.clone())
+            .chain(first_heading(tree))
             .map(|title| fold(&title))
             .find(|title| !title.is_empty()),
         language: html_language
@@ -95,6 +96,13 @@ pub(crate) fn read(tree: &Tree<'_>, url: Option<&str>) -> Metadata {
             .find_map(|thing| thing.description.clone()),
         kind,
     }
+}
+
+/// The text of the first `h1`, unless it is something else than a heading.
+fn first_heading(tree: &Tree<'_>) -> Option<String> {
+    let at = tree.nodes.iter().position(|node| node.tag == Some(Tag::H1))?;
+    let is_small = tree.nodes[at].end as usize - at <= 64;
+    is_small.then(|| text_of(tree, at))
 }
 
 fn read_head(tree: &Tree<'_>) -> Head {
