@@ -247,7 +247,7 @@ fn declared_in_meta(bytes: &[u8]) -> Option<&'static Encoding> {
 }
 
 /// UTF-16 shows in its zero bytes (spaces, digits, markup): one half of the byte pairs has many,
-/// the other nearly none. Lone surrogates or many control characters speak against it.
+/// the other few (letters such as U+AC00 end in one). Lone surrogates or many control characters speak against it.
 fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(PAIRED_BYTES) & !1];
     memchr(0, sample)?;
@@ -258,7 +258,7 @@ fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     }
     let pairs = sample.len() / 2;
     let (high, encoding) = if zeros[0] > zeros[1] { (0, UTF_16BE) } else { (1, UTF_16LE) };
-    if zeros[high] * 50 < pairs || zeros[1 - high] * 20 > zeros[high] {
+    if zeros[high] * 50 < pairs || zeros[1 - high] * 3 > zeros[high] {
         return None;
     }
     let (mut controls, mut surrogate_before) = (0usize, false);

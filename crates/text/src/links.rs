@@ -14,12 +14,20 @@
 //! faster, has no memory limit to fail at, and gives by construction the same links as the
 //! extractor. docs/core-text.md has the measured comparison.
 //!
-//! Cost: one pass over the page, linear; memory is what is returned.
+//! Cost: one pass over the page, linear; memory is what is returned, at most [`MAX_LINKS`] links.
 
 use url::Url;
 
 use crate::extract::tags::Tag;
 use crate::extract::tokens::{Span, Token, Tokenizer};
+
+/// Links of a page that are returned; what lists more is not written for readers. With
+/// [`MAX_BASE_BYTES`] it keeps a small page with a long `base` from growing without bound.
+const MAX_LINKS: usize = 1 << 16;
+/// Longest `href` that is resolved; browsers and servers stop at a few thousand bytes as well.
+const MAX_HREF_BYTES: usize = 1 << 13;
+/// Longest base address.
+const MAX_BASE_BYTES: usize = 1 << 11;
 
 /// Where a page points, and the words it says this with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,7 +141,9 @@ impl<'page> LinkCollector<'page> {
                 let href = span("href").or_else(|| span("xlink:href"));
                 let alternative = if tag == Tag::Area { span("alt") } else { None };
                 self.end();
-                if let Some(href) = href {
+                if let Some(href) = href
+                    && self.found.len() < MAX_LINKS
+                {
                     let start = self.texts.len();
                     let text = Span::new(start, start);
                     self.found.push(Found { href, text, alternative });
@@ -192,8 +202,13 @@ impl<'page> LinkCollector<'page> {
 
     /// The address that relative ones on this page start from.
     pub(crate) fn base_url(&self, address: Option<&str>) -> Option<Url> {
-        let address = address.and_then(|address| Url::parse(address.trim()).ok());
+        let address = address
+            .filter(|address| address.len() <= MAX_BASE_BYTES)
+            .and_then(|address| Url::parse(address.trim()).ok());
         let Some(base) = self.base else { return address };
+        if base.of(self.page).len() > MAX_BASE_BYTES {
+            return address;
+        }
         let href = htmlize::unescape_attribute(base.of(self.page));
         let resolved = Url::options().base_url(address.as_ref()).parse(href.trim()).ok();
         resolved.filter(|url| !url.cannot_be_a_base()).or(address)
@@ -202,6 +217,9 @@ impl<'page> LinkCollector<'page> {
 
 /// An `href` as an absolute `http(s)` address without fragment.
 pub(crate) fn resolve(href: &str, base: Option<&Url>) -> Option<String> {
+    if href.len() > MAX_HREF_BYTES {
+        return None;
+    }
     let href = htmlize::unescape_attribute(href);
     let href = href.trim_matches(|c: char| c <= ' ');
     if href.starts_with('#') {
