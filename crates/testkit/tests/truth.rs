@@ -7,6 +7,7 @@
 //! explained by the normal form, pair by pair.
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+#![allow(clippy::print_stdout, reason = "says how many differences were explained")]
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
