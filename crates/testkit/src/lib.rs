@@ -4,5 +4,6 @@
 //! reader can see at a glance that it is right. Unpublished.
 
 pub mod corpora;
+pub mod generate;
 pub mod harness;
 pub mod text;
