@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use wonbon_input::{InputError, open, read_whole};
+use wonbon_input::{InputError, Source, open, read_whole};
 use wonbon_sketch::Seed;
 use wonbon_text::extract::{CoreText, core_text};
 
@@ -47,7 +47,11 @@ pub(crate) struct Document {
 
 /// Reads a file, or standard input for `-`, as one document: text or HTML, in any character set.
 pub(crate) fn read_document(path: &Path) -> Result<Document, InputError> {
-    let source = open(path)?;
+    read_source(open(path)?)
+}
+
+/// Reads an opened input as one document.
+pub(crate) fn read_source(source: Source) -> Result<Document, InputError> {
     let name = source.name.clone();
     let bytes = read_whole(source, MAX_DOCUMENT_BYTES)?;
     let core = core_text(&bytes, None, None);

@@ -6,4 +6,5 @@
 pub mod corpora;
 pub mod generate;
 pub mod harness;
+pub mod sketch;
 pub mod text;

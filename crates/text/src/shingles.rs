@@ -82,6 +82,19 @@ impl Shingler {
         walk(text, &mut self.buffer, &mut rolling);
         rolling.finish()
     }
+
+    /// Calls `each` with the hash of every word of `text`, in order: the words without the shingles.
+    #[inline]
+    pub fn for_each_word_hash(&mut self, text: &str, each: impl FnMut(u64)) {
+        struct Hashes<F>(F);
+        impl<F: FnMut(u64)> WordSink for Hashes<F> {
+            #[inline]
+            fn word(&mut self, buffer: &[u8], word: Range<usize>, _place: Range<usize>) {
+                (self.0)(hash_padded(buffer, word));
+            }
+        }
+        walk(text, &mut self.buffer, &mut Hashes(each));
+    }
 }
 
 /// The shingle hashes of `text`, in order and with repetitions.
