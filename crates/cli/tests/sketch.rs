@@ -174,6 +174,7 @@ fn bad_flags_give_one_sentence() {
         vec!["sketch", "-", "--features", "0"],
         vec!["sketch", "-", "--features", "1000000"],
         vec!["sketch", "-", "--shingle", "five"],
+        vec!["sketch", "-", "--shingle", "18446744073709551615"],
         vec!["sketched", "-"],
     ] {
         let output = wonbon_reading(&arguments, b"");

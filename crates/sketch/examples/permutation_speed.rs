@@ -88,8 +88,8 @@ fn main() -> Result<(), SketchError> {
                 black_box(ElementSet::new(document.to_vec()));
             }
         });
-        let left: ElementSet = (0..size).collect();
-        let right: ElementSet = (size / 10..size + size / 10).collect();
+        let left = ElementSet::of(0..size);
+        let right = ElementSet::of(size / 10..size + size / 10);
         let repeats = 1_000_000 / size;
         let compared = best(2 * size * repeats, || {
             for _ in 0..repeats {

@@ -33,6 +33,12 @@ impl ElementSet {
         Self { elements }
     }
 
+    /// The set of these things, each made an element by [`crate::sets`]. (Not for integers that
+    /// are elements already: those go to [`ElementSet::new`].)
+    pub fn of<T: Element>(things: impl IntoIterator<Item = T>) -> Self {
+        Self::new(crate::sets::elements(things))
+    }
+
     /// The elements in increasing order.
     #[must_use]
     pub fn as_slice(&self) -> &[u64] {
@@ -77,12 +83,6 @@ impl ElementSet {
     #[must_use]
     pub fn containment_in(&self, other: &ElementSet) -> f64 {
         self.overlap(other).left_in_right()
-    }
-}
-
-impl<T: Element> FromIterator<T> for ElementSet {
-    fn from_iter<I: IntoIterator<Item = T>>(things: I) -> Self {
-        Self::new(crate::sets::elements(things))
     }
 }
 

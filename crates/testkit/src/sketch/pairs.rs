@@ -94,7 +94,9 @@ fn distinct_elements(source: Source, count: usize, numbers: &mut Numbers) -> Vec
                 words.iter().fold(0, |sum, word| sum * 31 + word)
             }
         };
-        if seen.insert(element) {
+        // Runs cannot repeat, and remembering costs more than all the sketches of a pair.
+        let is_run = matches!(source, Source::Consecutive | Source::ConsecutiveThings);
+        if is_run || seen.insert(element) {
             elements.push(element);
         }
     }
