@@ -4,6 +4,7 @@
 //! reader can see at a glance that it is right. Unpublished.
 
 pub mod corpora;
+pub mod generate;
 pub mod harness;
 pub mod sketch;
 pub mod text;
