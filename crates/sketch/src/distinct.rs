@@ -85,7 +85,7 @@ impl DistinctCounter {
         self.bits.resize(words, Bits::default());
         let place = |element: u64| {
             let bit = (element >> 20) as usize;
-            (bit / 64 & (words - 1), 1_u64 << (bit % 64))
+            ((bit / 64) & (words - 1), 1_u64 << (bit % 64))
         };
         for &element in &self.kept {
             let (word, bit) = place(element);
