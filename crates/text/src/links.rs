@@ -14,7 +14,7 @@
 //! fast or faster, has no memory limit to fail at, and gives by construction the same links as the
 //! extractor. docs/core-text.md has the measured comparison.
 //!
-//! Cost: one pass over the page, linear; memory is what is returned, at most [`MAX_LINKS`] links.
+//! Cost: one pass over the page, linear; memory is what is returned, at most 65,536 links.
 
 use url::Url;
 
