@@ -174,6 +174,39 @@ fn compare(options: &Options) -> Result<()> {
         outcomes.push(outcome);
     }
     print_tables(&outcomes);
+    compare_links(options)
+}
+
+/// Links of all WCXB pages: ours (resolved, with text) beside lol_html's tags (neither).
+fn compare_links(options: &Options) -> Result<()> {
+    let sets = data::load(&options.folder)?;
+    let pages: Vec<_> =
+        sets[0].samples.iter().map(|s| (wonbon_text::decode::decode(&s.bytes, None), s)).collect();
+    let (mut ours, mut theirs) = ((0, f64::INFINITY), (0, f64::INFINITY));
+    for _ in 0..options.rounds {
+        let start = ThreadTime::now();
+        let count: usize = pages
+            .iter()
+            .map(|(page, s)| wonbon_text::links::links(&page.text, s.url.as_deref()).len())
+            .sum();
+        ours = (count, ours.1.min(start.elapsed().as_secs_f64()));
+        let start = ThreadTime::now();
+        let mut count = 0;
+        for (page, _) in &pages {
+            let settings = lol_html::RewriteStrSettings::new()
+                .append_element_content_handler(lol_html::element!("a[href], area[href]", |_| {
+                    count += 1;
+                    Ok(())
+                }))
+                .with_strict(false);
+            lol_html::rewrite_str(&page.text, settings)?;
+        }
+        theirs = (count, theirs.1.min(start.elapsed().as_secs_f64()));
+    }
+    let per_page = 1e3 / pages.len() as f64;
+    println!("\n| links of WCXB pages | found | ms/page |\n|---|---|---|");
+    println!("| wonbon `links` (resolved, http(s) only, with text) | {} | {:.3} |", ours.0, ours.1 * per_page);
+    println!("| lol_html (start tags only) | {} | {:.3} |", theirs.0, theirs.1 * per_page);
     Ok(())
 }
 

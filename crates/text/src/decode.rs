@@ -19,7 +19,7 @@
 //!
 //! Malformed places become U+FFFD. Text that is valid UTF-8 is borrowed, not copied.
 //!
-//! Cost: linear. At most two decodings and one detection over [`DETECTED_BYTES`]; no state.
+//! Cost: linear. At most two decodings and one detection over 256 KiB; no state.
 //! Not here: ISO-2022-KR, HZ and UTF-7, which browsers refuse as well; UTF-32.
 
 use std::borrow::Cow;
@@ -31,8 +31,8 @@ use memchr::{memchr, memmem};
 /// How far a `meta` with the charset is looked for, as the HTML standard has it.
 const PRESCANNED_BYTES: usize = 1024;
 
-/// How many bytes, from the first that is not ASCII, the detector reads. Detection is settled
-/// after a few kilobytes of text; the bound keeps its cost below that of decoding.
+/// How many bytes, from the first that is not ASCII, the detector reads; bounds its cost on long
+/// files, where more text would not tell more.
 const DETECTED_BYTES: usize = 1 << 18;
 
 /// How many bytes are looked at for UTF-16 without a byte order mark.

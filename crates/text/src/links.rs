@@ -10,11 +10,11 @@
 //! Anchor text is the text up to `</a>` (or the next `a`), white space folded; an image's `alt`
 //! stands for the image when there is no text.
 //!
-//! Why not a general streaming rewriter: the tokenizer of `extract` is already here, several times
-//! faster, has no memory limit to fail at, and gives by construction the same links as the
+//! Why not a general streaming rewriter (lol_html): the tokenizer of `extract` is already here, as
+//! fast or faster, has no memory limit to fail at, and gives by construction the same links as the
 //! extractor. docs/core-text.md has the measured comparison.
 //!
-//! Cost: one pass over the page, linear; memory is what is returned, at most [`MAX_LINKS`] links.
+//! Cost: one pass over the page, linear; memory is what is returned, at most 65,536 links.
 
 use url::Url;
 
@@ -63,19 +63,23 @@ pub fn links(html: &str, base: Option<&str>) -> Vec<Link> {
                 tag if tag.is_block() => collector.separate(),
                 _ => {}
             },
-            Token::Start { name, .. } => {
+            Token::Start { name, self_closing, .. } => {
                 let name = name.of(page);
                 let tag = Tag::of(name);
                 if tag.is_block() || tag == Tag::Br {
                     collector.separate();
                 }
+                if tag.breaks_out() {
+                    tokenizer.leave_foreign();
+                }
+                let is_empty = self_closing && tokenizer.in_foreign();
                 match tag {
                     Tag::A | Tag::Area | Tag::Base | Tag::Img => collector.start(tag, &tokenizer),
-                    Tag::Plaintext => {
+                    Tag::Plaintext if !is_empty => {
                         let rest = tokenizer.rest();
                         collector.text(rest.of(page));
                     }
-                    tag if tag.is_raw() => {
+                    tag if tag.is_raw() && !is_empty => {
                         let content = tokenizer.raw_text(&name.to_ascii_lowercase());
                         if tag == Tag::Xmp {
                             collector.text(content.of(page));

@@ -1,8 +1,8 @@
 //! The few fields we want from JSON-LD, read leniently.
 //!
 //! Pages write JSON-LD by string concatenation: raw line breaks inside strings, trailing commas,
-//! two documents in one script. A strict parser refuses a third of what is useful, so this reads
-//! what it can: objects as they nest, their string members, in one pass and without recursion.
+//! two documents in one script. A strict parser refuses such a script whole, so this reads what it
+//! can: objects as they nest, their string members, in one pass and without recursion.
 //!
 //! Cost: linear; one entry per open object.
 

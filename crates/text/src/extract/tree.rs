@@ -194,13 +194,10 @@ impl<'page> Builder<'page> {
         if tag.is_block() || tag == Tag::Br {
             self.tree.links.separate();
         }
-        if self.top().foreign {
-            if tag.breaks_out() {
-                while self.top().foreign {
-                    self.pop();
-                }
-            } else if self_closing {
-                return;
+        if tag.breaks_out() {
+            self.tokenizer.leave_foreign();
+            while self.top().foreign {
+                self.pop();
             }
         }
         match tag {
@@ -222,7 +219,7 @@ impl<'page> Builder<'page> {
             }
             _ => {}
         }
-        if tag.is_look() {
+        if tag.is_look() || (self_closing && self.tokenizer.in_foreign()) {
             return;
         }
         if is_table_part(tag) && tag != Tag::Table && self.open_count[Tag::Table as usize] == 0 {
