@@ -7,6 +7,7 @@
 mod compare;
 mod demo;
 mod extract;
+mod join;
 mod options;
 mod output;
 mod report;
@@ -33,6 +34,7 @@ enum Command {
     Compare(compare::Args),
     Demo(demo::Args),
     Extract(extract::Args),
+    Join(join::Args),
     Sketch(sketch::Args),
 }
 
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Extract(args) => extract::run(args),
+        Command::Join(args) => join::run(args),
         Command::Sketch(args) => sketch::run(args),
     };
     match outcome {

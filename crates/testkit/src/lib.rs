@@ -6,5 +6,6 @@
 pub mod corpora;
 pub mod generate;
 pub mod harness;
+pub mod join;
 pub mod sketch;
 pub mod text;
