@@ -363,9 +363,8 @@ fn passages(a: &Side, b: &Side, found: &Difference) -> String {
     if found.spans.iter().all(|span| span.kind == Kind::Same) {
         return "no differing words\n".to_owned();
     }
-    if !out.ends_with('\n') {
-        out.push('\n');
-    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
     out
 }
 

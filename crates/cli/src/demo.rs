@@ -32,7 +32,11 @@ use crate::Outcome;
 use crate::output::Output;
 use crate::rule::{DEFAULT_RULE, Rule};
 
-/// Tells originals from copies among the blog posts that ship with the program.
+/// Tell originals from copies among the blog posts that ship with the program.
+///
+/// 72 short posts in Korean, English and Japanese: originals, scraps, edited copies, quotations,
+/// look-alikes, other character sets, pages with thick frames. Each is decided as it arrives; one that
+/// arrives late but was created earlier takes the original's place.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What makes a copy: `threshold=0.8` (exact resemblance of at least 0.8) or `2of6` (at least
@@ -120,6 +124,7 @@ fn closing(rule: Rule, verdicts: &[Verdict<'_>], times: &mut [Duration]) -> Stri
          Try next:\n  \
          wonbon demo {other}\n  \
          wonbon demo --json                 one line a post, for programs\n  \
+         wonbon compare A B --diff          what two files of your own share\n  \
          wonbon --help                      everything else\n"
     )
 }

@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use wonbon_input::{InputError, open, read_whole};
+use wonbon_input::{InputError, Source, open, read_whole};
 use wonbon_sketch::Seed;
 use wonbon_text::extract::{CoreText, core_text};
+use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, MAX_SHINGLE_WORDS};
 
 /// How many bytes one file may have when it is one document.
 const MAX_DOCUMENT_BYTES: usize = 1 << 30;
@@ -15,12 +16,19 @@ const MAX_DOCUMENT_BYTES: usize = 1 << 30;
 #[derive(clap::Args)]
 pub(crate) struct ShingleOptions {
     /// Words in a shingle. Longer shingles make every changed word count more.
-    #[arg(long, value_name = "W", default_value_t = wonbon_text::shingles::DEFAULT_SHINGLE_WORDS)]
+    #[arg(long, value_name = "W", default_value_t = DEFAULT_SHINGLE_WORDS, value_parser = shingle_words)]
     pub(crate) shingle: NonZeroUsize,
     /// A file whose bytes are the secret seed of the sketches. Without it the published seed is
     /// used, and anyone can find out which words to change to slip past.
     #[arg(long, value_name = "FILE")]
     seed_file: Option<PathBuf>,
+}
+
+fn shingle_words(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .ok()
+        .filter(|words: &NonZeroUsize| words.get() <= MAX_SHINGLE_WORDS)
+        .ok_or_else(|| format!("a shingle has from 1 to {MAX_SHINGLE_WORDS} words"))
 }
 
 impl ShingleOptions {
@@ -47,7 +55,11 @@ pub(crate) struct Document {
 
 /// Reads a file, or standard input for `-`, as one document: text or HTML, in any character set.
 pub(crate) fn read_document(path: &Path) -> Result<Document, InputError> {
-    let source = open(path)?;
+    read_source(open(path)?)
+}
+
+/// Reads an opened input as one document.
+pub(crate) fn read_source(source: Source) -> Result<Document, InputError> {
     let name = source.name.clone();
     let bytes = read_whole(source, MAX_DOCUMENT_BYTES)?;
     let core = core_text(&bytes, None, None);

@@ -11,12 +11,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wonbon_input::batches::{Batch, Batches};
 use wonbon_input::ordered::for_each_ordered;
 use wonbon_input::rows::{Content, FieldNames, RowParser};
-use wonbon_input::{SourceKind, open};
+use wonbon_input::{Source, SourceKind, check, open};
 use wonbon_sketch::{DistinctCounter, FeatureMaker, FeatureParams, Features, FeaturesBuilder};
 use wonbon_text::extract::extract;
 use wonbon_text::shingles::Shingler;
 
-use crate::options::{ShingleOptions, read_document};
+use crate::options::{ShingleOptions, read_source};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -59,7 +59,7 @@ pub(crate) struct Args {
 struct Work {
     name: String,
     batch: Batch,
-    document: Option<PathBuf>,
+    document: Option<Source>,
 }
 
 /// What comes out of it: lines ready to print, and what was refused.
@@ -73,8 +73,8 @@ struct Lines {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     // A misspelt name is found out before the first line is printed, not hours later.
-    for path in args.files.iter().filter(|path| path.as_os_str() != "-") {
-        open(path)?;
+    for path in &args.files {
+        check(path)?;
     }
     let maker = FeatureMaker::new(FeatureParams {
         groups: args.features,
@@ -93,7 +93,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let mut files = args.files.iter();
     let mut open_file: Option<Batches> = None;
     let read = |work: &mut Work| -> anyhow::Result<bool> {
-        work.document = None;
         loop {
             if let Some(batches) = &mut open_file {
                 let more = batches.next_into(&mut work.batch).unwrap_or_else(|error| {
@@ -113,8 +112,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
                     open_file = Some(Batches::new(source));
                 }
                 Ok(source) => {
-                    work.name = source.name;
-                    work.document = Some(path.clone());
+                    work.document = Some(source);
                     return Ok(true);
                 }
                 Err(error) => refuse(&error.into()),
@@ -169,8 +167,8 @@ impl Sketcher {
 
     fn work(&mut self, work: &mut Work) -> Lines {
         let mut lines = Lines::default();
-        if let Some(path) = &work.document {
-            match read_document(path) {
+        if let Some(source) = work.document.take() {
+            match read_source(source) {
                 Ok(document) => {
                     lines.input_bytes = document.bytes.len() as u64;
                     self.document.sketch(&document.name, &document.core.page.text, &mut lines);

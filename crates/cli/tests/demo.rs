@@ -2,48 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+mod support;
+
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::process::{Command, Output};
 
 use serde_json::Value;
+use support::{json_lines, transcript, wonbon};
 use unicode_width::UnicodeWidthStr;
 
 /// The sample's manifest, with the verdict each post is expected to get.
 const POSTS: &str = include_str!("../sample/posts.jsonl");
-
-fn wonbon(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wonbon")).args(arguments).output().unwrap()
-}
-
-fn json_lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
 
 fn demo_json(arguments: &[&str]) -> Vec<Value> {
     let output = wonbon(&[&["demo", "--json"], arguments].concat());
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     json_lines(std::str::from_utf8(&output.stdout).unwrap())
-}
-
-/// Exit code, standard output and standard error in one text, the time taken out.
-fn transcript(output: &Output) -> String {
-    let mut transcript = String::new();
-    writeln!(transcript, "exit code {}", output.status.code().unwrap()).unwrap();
-    for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
-        writeln!(transcript, "--- {name}").unwrap();
-        for line in std::str::from_utf8(bytes).unwrap().lines() {
-            let mut words: Vec<&str> = line.split(' ').collect();
-            for at in 1..words.len() {
-                if words[at] == "microseconds." {
-                    words[at - 1] = "[time]";
-                }
-            }
-            writeln!(transcript, "{}", words.join(" ")).unwrap();
-        }
-    }
-    transcript
 }
 
 #[test]
@@ -109,7 +83,7 @@ fn the_whole_quotation_is_named() {
 
 #[test]
 fn the_table_reads_well_in_a_hundred_columns() {
-    let transcript = transcript(&wonbon(&["demo"]));
+    let transcript = transcript(&wonbon(&["demo"]), None);
     for line in transcript.lines() {
         assert!(line.width() <= 100, "{} columns: {line}", line.width());
     }
@@ -123,5 +97,5 @@ fn output_that_is_no_terminal_has_no_colour() {
 
 #[test]
 fn a_wrong_rule_is_refused_with_one_sentence() {
-    insta::assert_snapshot!(transcript(&wonbon(&["demo", "--rule", "2of7"])));
+    insta::assert_snapshot!(transcript(&wonbon(&["demo", "--rule", "2of7"]), None));
 }

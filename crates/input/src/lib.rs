@@ -18,4 +18,4 @@ pub mod ordered;
 pub mod rows;
 
 pub use error::InputError;
-pub use open::{Source, SourceKind, open, read_whole};
+pub use open::{Source, SourceKind, check, open, read_whole};

@@ -58,9 +58,29 @@ pub fn open(path: &Path) -> Result<Source, InputError> {
     };
     let file = File::open(path).map_err(io("open"))?;
     if file.metadata().map_err(io("read"))?.is_dir() {
-        return Err(io("read")(io::Error::from(io::ErrorKind::IsADirectory)));
+        return Err(io("open")(io::ErrorKind::IsADirectory.into()));
     }
     Source::from_reader(file, &name, kind_by_name(path))
+}
+
+/// Says at once whether a path could be opened, without reading from it: a pipe is left untouched.
+///
+/// # Errors
+///
+/// [`InputError::Io`] if there is no such file, it is a directory, or it may not be read.
+pub fn check(path: &Path) -> Result<(), InputError> {
+    if path.as_os_str() == "-" {
+        return Ok(());
+    }
+    let io = |source| InputError::Io { doing: "open", name: path.display().to_string(), source };
+    let metadata = std::fs::metadata(path).map_err(io)?;
+    if metadata.is_dir() {
+        return Err(io(io::ErrorKind::IsADirectory.into()));
+    }
+    if metadata.is_file() {
+        File::open(path).map_err(io)?;
+    }
+    Ok(())
 }
 
 /// Reads the whole of an opened input, refusing more than `limit` bytes.

@@ -9,7 +9,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 use wonbon_sketch::rabin::{RABIN_40, RABIN_64, RabinPath};
-use wonbon_sketch::{ElementSet, FeatureMaker, FeatureParams, Path, Seed, SketchError, finalise};
+use wonbon_sketch::{
+    ElementSet, FeatureMaker, FeatureParams, PermutationPath, Seed, SketchError, finalise,
+};
 
 const ROUNDS: usize = 15;
 
@@ -28,7 +30,7 @@ fn main() -> Result<(), SketchError> {
     let elements: Vec<u64> = (0..1_000_000).map(finalise).collect();
     println!("permutations, million elements a second");
     println!("{:8} {:>12} {:>12} {:>12}", "path", "84 streamed", "84 by 300", "128 streamed");
-    for path in Path::available() {
+    for path in PermutationPath::available() {
         let maker = |groups, group_size| {
             FeatureMaker::on_path(FeatureParams { groups, group_size, seed: Seed::default() }, path)
         };
@@ -86,8 +88,8 @@ fn main() -> Result<(), SketchError> {
                 black_box(ElementSet::new(document.to_vec()));
             }
         });
-        let left: ElementSet = (0..size).collect();
-        let right: ElementSet = (size / 10..size + size / 10).collect();
+        let left = ElementSet::of(0..size);
+        let right = ElementSet::of(size / 10..size + size / 10);
         let repeats = 1_000_000 / size;
         let compared = best(2 * size * repeats, || {
             for _ in 0..repeats {

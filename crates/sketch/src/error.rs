@@ -1,7 +1,7 @@
 //! Why a sketch could not be made, compared or read.
 
 use crate::params::{SketchKind, SketchParams};
-use crate::permutations::Path;
+use crate::permutations::PermutationPath;
 
 /// Why this crate could not do what was asked.
 ///
@@ -34,7 +34,7 @@ pub enum SketchError {
     #[error("this processor has no {path} instructions")]
     PathUnavailable {
         /// The path asked for.
-        path: Path,
+        path: PermutationPath,
     },
     /// The bytes do not begin as a sketch does.
     #[error("these bytes are not a sketch")]

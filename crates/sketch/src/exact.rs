@@ -7,6 +7,10 @@
 //! Conventions: two empty sets have resemblance 0 (an empty document is nobody's copy), and an
 //! empty set is contained in nothing: containment 0.
 //!
+//! Why the standard library's sort: a bucket pass by the high bits was measured at 0.7 to 1.2
+//! times its speed on sets of 100 to 20,000 elements (1.7 at 100,000), and it needs a second
+//! buffer and a way out for structured elements.
+//!
 //! Cost: sorting once, O(n log n); comparing O(n + m), or O(n log(m / n)) when n is small.
 
 use crate::sets::Element;
@@ -27,6 +31,12 @@ impl ElementSet {
         elements.sort_unstable();
         elements.dedup();
         Self { elements }
+    }
+
+    /// The set of these things, each made an element by [`crate::sets`]. (Not for integers that
+    /// are elements already: those go to [`ElementSet::new`].)
+    pub fn of<T: Element>(things: impl IntoIterator<Item = T>) -> Self {
+        Self::new(crate::sets::elements(things))
     }
 
     /// The elements in increasing order.
@@ -73,12 +83,6 @@ impl ElementSet {
     #[must_use]
     pub fn containment_in(&self, other: &ElementSet) -> f64 {
         self.overlap(other).left_in_right()
-    }
-}
-
-impl<T: Element> FromIterator<T> for ElementSet {
-    fn from_iter<I: IntoIterator<Item = T>>(things: I) -> Self {
-        Self::new(crate::sets::elements(things))
     }
 }
 

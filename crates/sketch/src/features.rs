@@ -15,7 +15,7 @@
 use crate::error::SketchError;
 use crate::estimate::Estimate;
 use crate::params::{SketchParams, check_range};
-use crate::permutations::{ChunkBuffer, Path, Permutations};
+use crate::permutations::{ChunkBuffer, PermutationPath, Permutations};
 use crate::rabin::RABIN_64;
 use crate::seed::{Seed, SeedFingerprint};
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl FeatureMaker {
     /// # Errors
     ///
     /// As [`FeatureMaker::new`], and [`SketchError::PathUnavailable`].
-    pub fn on_path(params: FeatureParams, path: Path) -> Result<Self, SketchError> {
+    pub fn on_path(params: FeatureParams, path: PermutationPath) -> Result<Self, SketchError> {
         let shape = Self::shape(&params)?;
         let permutations = Permutations::on_path(&params.seed, shape.min_value_count(), path)
             .ok_or(SketchError::PathUnavailable { path })?;

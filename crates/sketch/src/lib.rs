@@ -46,7 +46,7 @@ pub use format::Sketch;
 pub use mixing::finalise;
 pub use modulus::{ModulusBuilder, ModulusMaker, ModulusParams, ModulusSketch};
 pub use params::{SketchKind, SketchParams, Width};
-pub use permutations::Path;
+pub use permutations::PermutationPath;
 pub use probability::copy_probability;
 pub use scaled::{ScaledMaker, ScaledParams, ScaledSketch};
 pub use seed::{Seed, SeedFingerprint};

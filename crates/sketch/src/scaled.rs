@@ -44,8 +44,8 @@ impl Default for ScaledParams {
 /// ```
 /// use wonbon_sketch::{ElementSet, ScaledMaker, ScaledParams};
 /// let maker = ScaledMaker::new(ScaledParams::default())?;
-/// let part = maker.sketch(&(0..1_600).collect::<ElementSet>());
-/// let whole = maker.sketch(&(0..100_000).collect::<ElementSet>());
+/// let part = maker.sketch(&ElementSet::of(0..1_600));
+/// let whole = maker.sketch(&ElementSet::of(0..100_000));
 /// assert_eq!((part.modulus(), whole.modulus()), (16, 1024));
 /// let estimate = whole.estimate_containment_in(&part)?; // truly 0.016
 /// assert!((estimate.value - 0.016).abs() < 4.0 * estimate.standard_error);

@@ -27,8 +27,8 @@ pub trait Element {
 ///
 /// ```
 /// use wonbon_sketch::{ElementSet, sets};
-/// let fifths = ElementSet::new(sets::elements(["C", "G", "D", "A", "E"]));
-/// let chord = ElementSet::new(sets::elements(["C", "E", "G"]));
+/// let fifths = ElementSet::of(["C", "G", "D", "A", "E"]);
+/// let chord = ElementSet::of(["C", "E", "G"]);
 /// assert_eq!(chord.overlap(&fifths).left_in_right(), 1.0);
 /// let numbers = sets::elements(0..1000);
 /// assert_eq!(numbers.len(), 1000);

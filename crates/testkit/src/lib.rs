@@ -6,4 +6,5 @@
 pub mod cluster;
 pub mod corpora;
 pub mod harness;
+pub mod sketch;
 pub mod text;

@@ -91,12 +91,16 @@ fn block(number: u32) -> Block {
     entries
 }
 
+/// Whether NFKC may join or reorder this character with the one before it.
+pub(crate) fn acts_on_what_precedes(c: char) -> bool {
+    let first = std::iter::once(c).nfkc().next().unwrap_or(c);
+    canonical_combining_class(first) != 0
+        || is_nfkc_quick(std::iter::once(first)) == IsNormalized::Maybe
+}
+
 /// Judges a character by its own normal form.
 fn judge(c: char) -> u32 {
-    let first = std::iter::once(c).nfkc().next().unwrap_or(c);
-    let acts_on_what_stands_before = canonical_combining_class(first) != 0
-        || is_nfkc_quick(std::iter::once(first)) == IsNormalized::Maybe;
-    if acts_on_what_stands_before {
+    if acts_on_what_precedes(c) {
         return SLOW << KIND;
     }
     let mut normal = std::iter::once(c).nfkc().flat_map(lower);

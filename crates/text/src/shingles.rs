@@ -28,6 +28,9 @@ pub const SHINGLE_HASH_VERSION: u32 = 1;
 /// word costs only five of them. Longer shingles make every change count more.
 pub const DEFAULT_SHINGLE_WORDS: NonZeroUsize = NonZeroUsize::new(5).expect("five is not zero");
 
+/// The longest shingle that can be asked for; a text is rarely worth comparing by longer ones.
+pub const MAX_SHINGLE_WORDS: usize = 65_536;
+
 /// How many shingles are handed over at a time.
 pub const CHUNK_SHINGLES: usize = 1024;
 
@@ -45,42 +48,62 @@ pub struct ShingleCount {
 /// Makes the shingles of one text after another, reusing its memory.
 #[derive(Debug)]
 pub struct Shingler {
-    shingle_words: NonZeroUsize,
+    shingle_words: usize,
     /// Normalised text, for the walk over the words.
     buffer: Vec<u8>,
-    /// Hashes of the last `shingle_words` words.
-    ring: Vec<u64>,
+    /// Hashes of words: those of one shingle that went before, then a chunk of new ones.
+    hashes: Vec<u64>,
+    /// The shingles that end with the new words.
     chunk: Vec<u64>,
 }
 
 impl Shingler {
     /// Shingles of `shingle_words` words.
+    ///
+    /// # Panics
+    ///
+    /// If these are more than [`MAX_SHINGLE_WORDS`].
     #[must_use]
     pub fn new(shingle_words: NonZeroUsize) -> Self {
-        let ring = vec![0; shingle_words.get()];
-        Shingler { shingle_words, buffer: Vec::new(), ring, chunk: vec![0; CHUNK_SHINGLES] }
+        let shingle_words = shingle_words.get();
+        assert!(shingle_words <= MAX_SHINGLE_WORDS, "a shingle of {shingle_words} words");
+        Shingler {
+            shingle_words,
+            buffer: Vec::new(),
+            hashes: vec![0; shingle_words + CHUNK_SHINGLES],
+            chunk: vec![0; CHUNK_SHINGLES],
+        }
     }
 
     /// Calls `each` with the shingle hashes of `text`, in order and with repetitions, up to
     /// [`CHUNK_SHINGLES`] at a time: constant memory for any length of text.
     #[inline]
     pub fn for_each_chunk(&mut self, text: &str, each: impl FnMut(&[u64])) -> ShingleCount {
-        let length = self.shingle_words.get();
-        self.ring.fill(0);
+        self.hashes[..self.shingle_words].fill(0);
         let mut rolling = Rolling {
             each,
-            leaving_weight: (0..length).fold(1_u64, |power, _| power.wrapping_mul(BASE)),
-            ring: &mut self.ring,
-            oldest: 0,
-            value: 0,
-            words: 0,
-            normal_form_hash: 0,
+            shingle_words: self.shingle_words,
+            hashes: &mut self.hashes,
+            filled: self.shingle_words,
             chunk: &mut self.chunk,
-            filled: 0,
-            handed_out: 0,
+            value: 0,
+            count: ShingleCount::default(),
         };
         walk(text, &mut self.buffer, &mut rolling);
         rolling.finish()
+    }
+
+    /// Calls `each` with the hash of every word of `text`, in order: the words without the shingles.
+    #[inline]
+    pub fn for_each_word_hash(&mut self, text: &str, each: impl FnMut(u64)) {
+        struct Hashes<F>(F);
+        impl<F: FnMut(u64)> WordSink for Hashes<F> {
+            #[inline]
+            fn word(&mut self, buffer: &[u8], word: Range<usize>, _place: Range<usize>) {
+                (self.0)(hash_padded(buffer, word));
+            }
+        }
+        walk(text, &mut self.buffer, &mut Hashes(each));
     }
 }
 
@@ -169,73 +192,76 @@ fn fold_piece(hash: u64, bytes: &[u8], length: usize) -> u64 {
     fold((value as u64) ^ FIRST ^ hash, ((value >> 64) as u64) ^ SECOND)
 }
 
-/// Rolls over the words of one text and hands out chunks of shingle hashes.
+/// Collects the hashes of the words of one text and rolls over them a chunk at a time.
+///
+/// In two steps because each alone is a short loop: finding and hashing words, then arithmetic on
+/// two lists of numbers.
 struct Rolling<'a, F> {
     each: F,
-    /// `BASE` to the power of the shingle's length: the weight of the word that drops out.
-    leaving_weight: u64,
-    /// Hashes of the last words, as many as a shingle has.
-    ring: &'a mut [u64],
-    oldest: usize,
-    /// The polynomial over the last words.
-    value: u64,
-    words: u64,
-    normal_form_hash: u64,
-    chunk: &'a mut [u64],
+    shingle_words: usize,
+    hashes: &'a mut [u64],
     filled: usize,
-    handed_out: u64,
+    chunk: &'a mut [u64],
+    /// The polynomial over the last words; words before the text count as 0.
+    value: u64,
+    count: ShingleCount,
 }
 
 impl<F: FnMut(&[u64])> Rolling<'_, F> {
-    #[inline]
-    fn emit(&mut self) {
-        self.chunk[self.filled] = spread(self.value);
-        self.filled += 1;
-        if self.filled == self.chunk.len() {
-            self.hand_out();
+    /// Makes the shingles that end with the new words and hands them out.
+    #[inline(never)]
+    fn roll(&mut self) {
+        let (length, new) = (self.shingle_words, self.filled - self.shingle_words);
+        // The weight of the word that drops out of the polynomial.
+        let leaving_weight = (0..length).fold(1_u64, |power, _| power.wrapping_mul(BASE));
+        let mut normal_form_hash = self.count.normal_form_hash;
+        let mut value = self.value;
+        let arriving = &self.hashes[length..length + new];
+        for ((&hash, &leaving), shingle) in arriving.iter().zip(&*self.hashes).zip(&mut *self.chunk)
+        {
+            value = value
+                .wrapping_mul(BASE)
+                .wrapping_add(hash)
+                .wrapping_sub(leaving.wrapping_mul(leaving_weight));
+            *shingle = spread(value);
+            normal_form_hash = (normal_form_hash.rotate_left(23) ^ hash).wrapping_mul(SPREAD);
         }
+        self.value = value;
+        self.count.normal_form_hash = normal_form_hash;
+
+        // The first `length - 1` words of a text do not end a shingle.
+        let unfinished = (length as u64 - 1).saturating_sub(self.count.words);
+        let first = usize::try_from(unfinished).map_or(new, |unfinished| unfinished.min(new));
+        self.count.words += new as u64;
+        self.hand_out(first..new);
+        self.hashes.copy_within(new..new + length, 0);
+        self.filled = length;
     }
 
-    #[inline(never)]
-    fn hand_out(&mut self) {
-        if self.filled > 0 {
-            (self.each)(&self.chunk[..self.filled]);
-            self.handed_out += self.filled as u64;
-            self.filled = 0;
+    fn hand_out(&mut self, shingles: Range<usize>) {
+        if !shingles.is_empty() {
+            self.count.shingles += shingles.len() as u64;
+            (self.each)(&self.chunk[shingles]);
         }
     }
 
     fn finish(mut self) -> ShingleCount {
-        if self.words > 0 && self.words < self.ring.len() as u64 {
-            self.emit();
+        self.roll();
+        if self.count.shingles == 0 && self.count.words > 0 {
+            self.chunk[0] = spread(self.value);
+            self.hand_out(0..1);
         }
-        self.hand_out();
-        ShingleCount {
-            words: self.words,
-            shingles: self.handed_out,
-            normal_form_hash: self.normal_form_hash,
-        }
+        self.count
     }
 }
 
 impl<F: FnMut(&[u64])> WordSink for Rolling<'_, F> {
     #[inline]
     fn word(&mut self, buffer: &[u8], word: Range<usize>, _place: Range<usize>) {
-        let hash = hash_padded(buffer, word);
-        let leaving = std::mem::replace(&mut self.ring[self.oldest], hash);
-        self.oldest += 1;
-        if self.oldest == self.ring.len() {
-            self.oldest = 0;
-        }
-        self.value = self
-            .value
-            .wrapping_mul(BASE)
-            .wrapping_add(hash)
-            .wrapping_sub(leaving.wrapping_mul(self.leaving_weight));
-        self.words += 1;
-        self.normal_form_hash = (self.normal_form_hash.rotate_left(23) ^ hash).wrapping_mul(SPREAD);
-        if self.words >= self.ring.len() as u64 {
-            self.emit();
+        self.hashes[self.filled] = hash_padded(buffer, word);
+        self.filled += 1;
+        if self.filled == self.hashes.len() {
+            self.roll();
         }
     }
 }

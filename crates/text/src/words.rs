@@ -6,11 +6,11 @@
 //! definition: whatever stores shingles or sketches stores it too.
 //!
 //! Why it is built like this: splitting words, not sketching them, is the wall of the whole
-//! pipeline. So the text is walked once, in three gears. ASCII goes 64 bytes at a time: a word
-//! inside a register is classified and lower-cased by integer arithmetic on eight bytes, and the
-//! runs of letters come out of one bit mask. Other characters go one at a time through a table that
-//! is right for every character its neighbours do not act on. Only a word with a combining mark, a
-//! conjoining jamo or a ligature is handed to a real normaliser, from its first character on.
+//! pipeline. So the text is walked once, in three gears. ASCII and Hangul go 64 bytes at a time: a
+//! block is lower-cased and classified as a whole, and the runs of letters come out of one bit mask.
+//! Other characters go one at a time through a table that is right for every character its
+//! neighbours do not act on. Only a word with a combining mark, a conjoining jamo or a ligature is
+//! handed to a real normaliser, from its first character on.
 //!
 //! Cost: no allocation per word; one buffer of [`BUFFER_BYTES`] that grows only when a single word
 //! is longer. Linear time for any input: a character is looked at twice at most.
@@ -22,6 +22,7 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::block::{BLOCK_BYTES, Classified, classify};
 use crate::char_class::{CharClass, char_class, is_han_or_kana, lower};
 
 /// The version of the normal form; changes when any text may get other words than before.
@@ -95,8 +96,8 @@ pub(crate) fn walk<S: WordSink>(text: &str, buffer: &mut Vec<u8>, sink: &mut S) 
     Walker { text, at: 0, buffer, filled: 0, open: None, open_in_text: 0, sink }.run();
 }
 
-/// How much is written to the buffer before its room is looked at again.
-const RUN_BYTES: usize = 48;
+/// A block of which less is taken sends the walk to the next gear.
+const SHORT_BLOCK: usize = 16;
 
 /// What the word that is being read is.
 #[derive(Clone, Copy)]
@@ -126,10 +127,8 @@ impl<S: WordSink> Walker<'_, S> {
         let bytes = self.text.as_bytes();
         while self.at < bytes.len() {
             self.make_room(SLACK);
-            let ahead = &bytes[self.at..];
-            if ahead[0] < 0x80 && worth_a_block(ahead) {
-                self.ascii_block(ahead);
-            } else {
+            // A short block tells that the text is not of the kind that blocks are for.
+            if self.block(&bytes[self.at..]) < SHORT_BLOCK {
                 self.characters();
             }
         }
@@ -166,31 +165,34 @@ impl<S: WordSink> Walker<'_, S> {
         }
     }
 
-    /// Takes up to 64 bytes of ASCII; `ahead` starts with an ASCII character.
+    /// Takes up to 64 bytes of ASCII and Hangul; tells how many.
     #[inline]
-    fn ascii_block(&mut self, ahead: &[u8]) {
-        if self.open.is_some_and(|open| open.single) {
-            self.close(self.at);
-        }
-        let mut block = [0_u8; 64];
-        let available = if let Some(full) = ahead.first_chunk::<64>() {
+    fn block(&mut self, ahead: &[u8]) -> usize {
+        let mut block = [0_u8; BLOCK_BYTES];
+        let length = if let Some(full) = ahead.first_chunk::<BLOCK_BYTES>() {
             block = *full;
-            64
+            BLOCK_BYTES
         } else {
             block[..ahead.len()].copy_from_slice(ahead);
             ahead.len()
         };
-        let masks = lower_ascii(&mut block);
-        let taken = (masks.not_ascii.trailing_zeros() as usize).min(available);
+        let Classified { letters, taken } = classify(&mut block, length);
+        if taken == 0 {
+            return 0;
+        }
+        if self.open.is_some_and(|open| open.single) {
+            self.close(self.at);
+        }
         let out = self.filled;
-        self.buffer[out..out + 64].copy_from_slice(&block);
+        self.buffer[out..out + BLOCK_BYTES].copy_from_slice(&block);
 
-        // One bit per byte: the letters and digits, and where runs of them end and start.
-        let valid = if taken == 64 { !0 } else { (1_u64 << taken) - 1 };
-        let letters = masks.alphanumeric & valid;
+        // One bit per byte: where runs of letters end and start.
         let continued = u64::from(self.open.is_some());
         let after_letter = (letters << 1) | continued;
-        let mut ends = !letters & after_letter & valid;
+        let mut ends = !letters & after_letter;
+        if taken < BLOCK_BYTES {
+            ends &= (1 << taken) - 1;
+        }
         let mut starts = letters & !after_letter;
         let mut start = self.open.map_or(out, |open| open.start);
         let mut start_in_text = self.open_in_text;
@@ -217,17 +219,18 @@ impl<S: WordSink> Walker<'_, S> {
         self.open_in_text = start_in_text;
         self.filled = out + taken;
         self.at += taken;
+        taken
     }
 
-    /// Takes characters one at a time until a longer run of ASCII comes.
+    /// Takes characters one at a time until a block may be worth it again.
     #[inline]
     fn characters(&mut self) {
         let bytes = self.text.as_bytes();
         while self.at < bytes.len() {
-            self.make_room(RUN_BYTES);
+            self.make_room(4);
             let first = bytes[self.at];
             if first < 0x80 {
-                if worth_a_block(&bytes[self.at..]) {
+                if ascii_ahead(&bytes[self.at..]) {
                     return;
                 }
                 if first.is_ascii_alphanumeric() {
@@ -240,15 +243,21 @@ impl<S: WordSink> Walker<'_, S> {
                 self.at += 1;
                 continue;
             }
-            if self.hangul_run() {
+            if self.single_words() {
                 continue;
             }
             let c = self.text[self.at..].chars().next().expect("at is inside the text");
+            let behind = self.at + c.len_utf8();
             match char_class(c) {
                 CharClass::Separator => self.close(self.at),
                 CharClass::Word(mapped) => {
                     self.letter_follows();
                     self.push(mapped);
+                    // One syllable is taken here at least, so a block that takes none is harmless.
+                    if ('가'..='힣').contains(&mapped) {
+                        self.at = behind;
+                        return;
+                    }
                 }
                 CharClass::Single(mapped) => {
                     self.close(self.at);
@@ -261,30 +270,29 @@ impl<S: WordSink> Walker<'_, S> {
                     continue;
                 }
             }
-            self.at += c.len_utf8();
+            self.at = behind;
         }
     }
 
-    /// Takes Hangul syllables, which stand for themselves, without decoding and encoding them.
-    /// Tells whether there were any.
+    /// Takes Han and kana that stand for themselves, straight from the text, as long as what follows
+    /// cannot be a mark on them. Tells whether there were any.
     #[inline]
-    fn hangul_run(&mut self) -> bool {
+    fn single_words(&mut self) -> bool {
         let bytes = self.text.as_bytes();
-        let (from, mut at, mut filled) = (self.at, self.at, self.filled);
-        let limit = filled + RUN_BYTES;
-        while let Some(syllable) = bytes[at..].first_chunk::<3>() {
-            if !is_hangul_syllable(syllable) || filled == limit {
+        let from = self.at;
+        while let Some(&[a, b, c, d, e, f]) = bytes[self.at..].first_chunk::<6>() {
+            let room = self.at + 3 + SLACK <= bytes.len();
+            if !room || !is_plain_single([a, b, c]) || acts_on_what_precedes([d, e, f]) {
                 break;
             }
-            if at == from {
-                self.letter_follows();
+            if self.at == from {
+                self.close(from);
             }
-            self.buffer[filled..filled + 3].copy_from_slice(syllable);
-            at += 3;
-            filled += 3;
+            let place = self.at..self.at + 3;
+            self.at = place.end;
+            self.sink.word(bytes, place.clone(), place);
         }
-        (self.at, self.filled) = (at, filled);
-        at != from
+        self.at != from
     }
 
     /// A letter or digit stands at the current place: it goes on with the open word or opens one.
@@ -341,60 +349,39 @@ impl<S: WordSink> Walker<'_, S> {
     }
 }
 
-/// Whether enough ASCII lies ahead for the block gear to pay; always true near the end of the text,
-/// where a block is the shortest way to finish.
+/// Whether enough ASCII lies ahead for the block gear to pay after other characters.
 #[inline]
-fn worth_a_block(ahead: &[u8]) -> bool {
-    match ahead.first_chunk::<16>() {
-        Some(next) => (u128::from_le_bytes(*next) & (u128::MAX / 0xFF * 0x80)) == 0,
-        None => ahead.is_ascii(),
+fn ascii_ahead(ahead: &[u8]) -> bool {
+    ahead.first_chunk::<16>().is_none_or(|next| u128::from_le_bytes(*next) & HIGH_BITS == 0)
+}
+
+const HIGH_BITS: u128 = u128::MAX / 0xFF * 0x80;
+
+/// Whether these bytes, at the start of a character, are a Han or kana character that stands for
+/// itself: U+4000 to U+9FFF without the block that holds the hexagrams, and the kana that are letters
+/// and neither marks nor ligatures.
+#[inline]
+fn is_plain_single(character: [u8; 3]) -> bool {
+    match character {
+        [0xE5..=0xE9, ..] => true,
+        [0xE4, second, _] => second != 0xB7,
+        [0xE3, 0x81, third] => third >= 0x81,
+        [0xE3, 0x82, third] => matches!(third, 0x80..=0x96 | 0xA1..=0xBF),
+        [0xE3, 0x83, third] => matches!(third, 0x80..=0xBA | 0xBC..=0xBE),
+        _ => false,
     }
 }
 
-/// Whether three bytes of valid UTF-8, at the start of a character, are a Hangul syllable.
+/// Whether the character that starts with these bytes might act on the character before it; in doubt
+/// it might. What cannot: ASCII, ideographs, kana and CJK punctuation other than the marks among them.
 #[inline]
-fn is_hangul_syllable(&[first, second, third]: &[u8; 3]) -> bool {
-    let code =
-        (u32::from(first & 0x0F) << 12) | (u32::from(second & 0x3F) << 6) | u32::from(third & 0x3F);
-    first & 0xF0 == 0xE0 && ('가' as u32..='힣' as u32).contains(&code)
-}
-
-/// One bit per byte of a block.
-struct BlockMasks {
-    alphanumeric: u64,
-    not_ascii: u64,
-}
-
-/// Lower-cases the ASCII letters of a block and tells its letters and digits, eight bytes at a
-/// time: a byte below 0x80 plus `0x80 - c` has its high bit set exactly if it is at least `c`, and
-/// never carries into the next byte.
-#[inline]
-fn lower_ascii(block: &mut [u8; 64]) -> BlockMasks {
-    const ONES: u64 = u64::MAX / 0xFF;
-    const HIGH: u64 = ONES * 0x80;
-    #[inline]
-    fn at_least(bytes: u64, c: u8) -> u64 {
-        bytes + ONES * u64::from(0x80 - c)
+fn acts_on_what_precedes(character: [u8; 3]) -> bool {
+    match character {
+        [0x00..=0x7F | 0xE4..=0xE9, ..] | [0xE3, 0x81 | 0x83, _] => false,
+        [0xE3, 0x80, third] => matches!(third, 0xAA..=0xAF),
+        [0xE3, 0x82, third] => matches!(third, 0x99..=0x9C),
+        _ => true,
     }
-    let mut masks = BlockMasks { alphanumeric: 0, not_ascii: 0 };
-    for (index, piece) in block.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let bytes = u64::from_le_bytes(*piece);
-        let plain = bytes & !HIGH;
-        let folded = plain | (ONES * 0x20);
-        let ascii = !bytes & HIGH;
-        let letter = at_least(folded, b'a') & !at_least(folded, b'z' + 1) & ascii;
-        let digit = at_least(plain, b'0') & !at_least(plain, b'9' + 1) & ascii;
-        *piece = (bytes | (letter >> 2)).to_le_bytes();
-        masks.alphanumeric |= high_bits(letter | digit) << (8 * index);
-        masks.not_ascii |= high_bits(ascii ^ HIGH) << (8 * index);
-    }
-    masks
-}
-
-/// Gathers the high bit of each byte into the low eight bits; all other bits must be clear.
-#[inline]
-fn high_bits(bytes: u64) -> u64 {
-    (bytes >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 #[cfg(test)]
@@ -414,22 +401,19 @@ mod tests {
     }
 
     #[test]
-    fn the_high_bits_are_gathered_in_order() {
-        for byte in 0..8 {
-            assert_eq!(high_bits(0x80 << (8 * byte)), 1 << byte);
+    fn bytes_are_judged_as_their_characters_are() {
+        for c in ('\u{800}'..='\u{FFFF}').chain('\0'..='\x7F') {
+            let mut bytes = [0; 3];
+            c.encode_utf8(&mut bytes);
+            if is_plain_single(bytes) {
+                assert_eq!(char_class(c), CharClass::Single(c), "{c:?}");
+            }
+            if !acts_on_what_precedes(bytes) {
+                assert!(!crate::char_class::acts_on_what_precedes(c), "{c:?}");
+            }
         }
-    }
-
-    #[test]
-    fn every_byte_value_is_classified_as_the_standard_library_does() {
-        for byte in 0..=255_u8 {
-            let mut block = [b' '; 64];
-            block[17] = byte;
-            let masks = lower_ascii(&mut block);
-            assert_eq!(block[17], byte.to_ascii_lowercase());
-            assert_eq!(masks.alphanumeric, u64::from(byte.is_ascii_alphanumeric()) << 17);
-            assert_eq!(masks.not_ascii, u64::from(!byte.is_ascii()) << 17);
-        }
+        assert!(is_plain_single("漢".as_bytes().try_into().unwrap()));
+        assert!(is_plain_single("ー".as_bytes().try_into().unwrap()));
     }
 
     #[test]

@@ -41,9 +41,7 @@ proptest! {
 #[test]
 fn every_character_alone_and_between_letters_has_the_oracles_words() {
     for c in (0..=0x10FFFF_u32).filter_map(char::from_u32) {
-        for text in [format!("\u{0}{c}"), format!("\u{0}a{c}Z"), format!("\u{0}か{c}가 {c}")] {
-            harness::words(text.as_bytes());
-        }
+        harness::words(format!("\u{0}{c} a{c}Z か{c}가").as_bytes());
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Each is called by the fuzz target of its name and, with the kept corpus, by plain tests.
 
+mod sketch_format;
 mod words;
 
+pub use sketch_format::sketch_format;
 pub use words::words;

@@ -21,6 +21,12 @@ pub fn words(data: &[u8]) {
         wonbon_text::shingles::shingles(&text, shingle_words),
         slow_shingles(&slow, shingle_words)
     );
+    let mut hashes = Vec::new();
+    wonbon_text::shingles::Shingler::new(shingle_words)
+        .for_each_word_hash(&text, |hash| hashes.push(hash));
+    let expected: Vec<u64> =
+        slow.iter().map(|word| wonbon_text::shingles::word_hash(word)).collect();
+    assert_eq!(hashes, expected);
     let normal = wonbon_text::words::normal_form(&text);
     assert_eq!(wonbon_text::words::normal_form(&normal), normal, "the normal form is its own");
 }
