@@ -4,7 +4,9 @@
 //! prints. Data goes to standard output, everything else to standard error. Exit codes: 0 done,
 //! 1 the answer is no or part of the input was refused, 2 it could not run.
 
+mod batch;
 mod compare;
+mod dedup;
 mod demo;
 mod extract;
 mod options;
@@ -31,6 +33,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Compare(compare::Args),
+    Dedup(dedup::Args),
     Demo(demo::Args),
     Extract(extract::Args),
     Sketch(sketch::Args),
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
     };
     let outcome = match &cli.command {
         Command::Compare(args) => compare::run(args),
+        Command::Dedup(args) => dedup::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Sketch(args) => sketch::run(args),

@@ -43,7 +43,11 @@ impl Bands {
     pub fn for_threshold(threshold: f64) -> Bands {
         let needed = |rows: usize| -> f64 {
             let agree = threshold.powf(rows as f64);
-            if agree >= 1.0 { 1.0 } else { ((1.0 - RECALL).ln() / (-agree).ln_1p()).ceil().max(1.0) }
+            if agree >= 1.0 {
+                1.0
+            } else {
+                ((1.0 - RECALL).ln() / (-agree).ln_1p()).ceil().max(1.0)
+            }
         };
         let fits = |rows: &usize| needed(*rows) * *rows as f64 <= MOST_MIN_VALUES as f64;
         // A threshold too low for two rows gets single min-values: many candidates, nothing missed.

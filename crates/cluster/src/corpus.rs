@@ -176,11 +176,8 @@ impl CorpusWriter {
         let mut line = serde_json::to_vec(&self.at).expect("numbers and strings are JSON");
         line.push(b'\n');
         let path = self.folder.join(PARTS);
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(io("open", &path))?;
+        let mut file =
+            OpenOptions::new().create(true).append(true).open(&path).map_err(io("open", &path))?;
         file.write_all(&line).map_err(io("write", &path))
     }
 
@@ -233,9 +230,7 @@ pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ClusterError> {
     let partial = path.with_extension("partial");
     let mut file = std::fs::File::create(&partial).map_err(io("write", &partial))?;
-    file.write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .map_err(io("write", &partial))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(io("write", &partial))?;
     std::fs::rename(&partial, path).map_err(io("write", path))
 }
 

@@ -53,7 +53,9 @@ pub enum ClusterError {
         path: PathBuf,
     },
     /// An unfinished run with other parameters stands where this one would go on.
-    #[error("{path} holds an unfinished run with another {what}; run that command again, or remove it")]
+    #[error(
+        "{path} holds an unfinished run with another {what}; run that command again, or remove it"
+    )]
     OtherPlan {
         /// The folder of the unfinished run.
         path: PathBuf,

@@ -256,11 +256,7 @@ pub fn from_pairs(
     finish(sets, deciding, met.len() as u64)
 }
 
-fn finish(
-    sets: &Sets,
-    mut deciding: Deciding,
-    compared: u64,
-) -> Result<Families, ClusterError> {
+fn finish(sets: &Sets, mut deciding: Deciding, compared: u64) -> Result<Families, ClusterError> {
     if let Some(pairs) = deciding.pairs.take() {
         pairs.finish()?;
     }

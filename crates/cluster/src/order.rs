@@ -112,7 +112,8 @@ impl Representatives {
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        let mut documents = vec![0; *starts.last().expect("one more than representatives") as usize];
+        let mut documents =
+            vec![0; *starts.last().expect("one more than representatives") as usize];
         let mut next = starts.clone();
         for (&document, next) in self.documents.iter().zip(&mut next) {
             documents[*next as usize] = document;

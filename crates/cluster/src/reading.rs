@@ -71,8 +71,7 @@ impl Inputs {
     ///
     /// If a path does not exist or cannot be looked at.
     pub fn find(paths: &[PathBuf], fields: FieldNames) -> Result<Inputs, ClusterError> {
-        let mut inputs =
-            Inputs { files: Vec::new(), unknown: Vec::new(), fields, strict: false };
+        let mut inputs = Inputs { files: Vec::new(), unknown: Vec::new(), fields, strict: false };
         for path in paths {
             let metadata = std::fs::metadata(path).map_err(io("open", path))?;
             if metadata.is_dir() {
@@ -99,7 +98,8 @@ impl Inputs {
         }
         paths.sort();
         for path in paths {
-            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            let hidden =
+                path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
             if hidden {
                 continue;
             }
@@ -134,8 +134,7 @@ impl Inputs {
 }
 
 /// Endings of files that are taken from folders; `.gz` and `.zst` may follow.
-const KNOWN: [&str; 9] =
-    ["jsonl", "ndjson", "json", "txt", "text", "md", "html", "htm", "xhtml"];
+const KNOWN: [&str; 9] = ["jsonl", "ndjson", "json", "txt", "text", "md", "html", "htm", "xhtml"];
 
 fn is_known(path: &Path) -> bool {
     let Some(name) = path.file_name() else { return false };

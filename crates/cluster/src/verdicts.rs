@@ -122,8 +122,9 @@ impl Verdicts {
         let mut kinds = vec![Kind::Empty; representatives.of.len()];
         let original_of = |document: usize| {
             let number = representatives.of[document];
-            (number != NOBODY)
-                .then(|| (number, representatives.documents[verdicts[number as usize].original as usize]))
+            (number != NOBODY).then(|| {
+                (number, representatives.documents[verdicts[number as usize].original as usize])
+            })
         };
         let bytes = corpus.bytes()?.read_all()?;
         for (document, kind) in kinds.iter_mut().enumerate() {

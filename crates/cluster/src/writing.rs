@@ -37,9 +37,7 @@ impl OutputFile {
         let file = BufWriter::with_capacity(256 << 10, file);
         let inner = match path.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => Inner::Gzip(GzEncoder::new(file, flate2::Compression::default())),
-            Some("zst") => {
-                Inner::Zstd(zstd::Encoder::new(file, 3).map_err(io("write", &path))?)
-            }
+            Some("zst") => Inner::Zstd(zstd::Encoder::new(file, 3).map_err(io("write", &path))?),
             _ => Inner::Plain(file),
         };
         Ok(OutputFile { path, inner })
@@ -172,9 +170,11 @@ impl Writing<'_> {
             file.finish()?;
         }
         if document != self.corpus.len() {
-            let file = self.inputs.files.last().map_or_else(String::new, |file| {
-                file.path.display().to_string()
-            });
+            let file = self
+                .inputs
+                .files
+                .last()
+                .map_or_else(String::new, |file| file.path.display().to_string());
             return Err(ClusterError::InputChanged { file });
         }
         Ok(())
@@ -215,11 +215,8 @@ impl Writing<'_> {
             }
             let told = self.verdicts.get(document);
             if told.original != last_original.0 {
-                let name = if told.original == document {
-                    id.to_owned()
-                } else {
-                    ids.get(told.original)?
-                };
+                let name =
+                    if told.original == document { id.to_owned() } else { ids.get(told.original)? };
                 last_original = (told.original, name);
             }
             line.clear();
