@@ -8,10 +8,13 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wonbon_cluster::ClusterError;
 use wonbon_cluster::progress::Progress;
-use wonbon_cluster::reading::Inputs;
+use wonbon_cluster::reading::{Inputs, Skipped};
 use wonbon_input::rows::FieldNames;
 use wonbon_input::{SourceKind, open};
+
+use crate::report;
 
 /// Which field of a row means what.
 #[derive(clap::Args)]
@@ -142,6 +145,38 @@ pub(crate) fn spool_standard_input(
     Ok(inputs.iter().map(spooled).collect())
 }
 
+/// What a person can do about it.
+pub(crate) fn explain(error: ClusterError, output: &Path) -> anyhow::Error {
+    let hint = match &error {
+        ClusterError::OtherPlan { path, .. } => {
+            Some(format!("rm -r {} to begin again", path.display()))
+        }
+        ClusterError::OutputExists { .. } => {
+            Some(format!("choose another folder or rm -r {}", output.display()))
+        }
+        ClusterError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+            Some("make room; the same command again goes on from here".to_owned())
+        }
+        _ => None,
+    };
+    match hint {
+        Some(hint) => anyhow::Error::new(error).context(format!("stopped ({hint})")),
+        None => error.into(),
+    }
+}
+
+/// Says how many rows were skipped and names the first of them.
+pub(crate) fn name_skipped(count: u64, first: &[Skipped]) {
+    for skipped in first {
+        let row = skipped.row.map_or_else(String::new, |row| format!(":{row}"));
+        report::refused(&anyhow::anyhow!("{}{row} {}", skipped.file, skipped.why));
+    }
+    if count > first.len() as u64 {
+        let rest = thousands(count - first.len() as u64);
+        report::refused(&anyhow::anyhow!("{rest} more rows or files; summary.json has the total"));
+    }
+}
+
 /// An amount of memory, such as 512M or 4G.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MemoryBytes(pub(crate) u64);
@@ -215,7 +250,7 @@ impl Progress for Watcher {
     fn begin(&self, phase: &'static str, total: u64) {
         let mut bar = self.bar.lock().expect("nobody panics while drawing");
         bar.finish_and_clear();
-        let bytes = matches!(phase, "read" | "write");
+        let bytes = matches!(phase, "read" | "sketch" | "write");
         let template = match (total, bytes) {
             (0, _) => "{prefix:>8} {elapsed}",
             (_, true) => "{prefix:>8} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left",

@@ -2,21 +2,25 @@
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
-use wonbon_cluster::ClusterError;
+use wonbon_cluster::corpus::PART_BYTES;
+use wonbon_cluster::deciding::Engine;
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup, partial_folder};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
 use wonbon_cluster::keep::Keep;
 use wonbon_cluster::verdicts::Kind;
 use wonbon_input::rows::FieldNames;
 
-use crate::batch::{FieldOptions, MemoryBytes, Watcher, spool_standard_input, thousands};
+use crate::Outcome;
+use crate::batch::{
+    FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped, spool_standard_input,
+    thousands,
+};
 use crate::options::ShingleOptions;
 use crate::output::Output;
 use crate::rule::Rule;
-use crate::{Outcome, report};
 
 /// Remove the copies from a corpus, and say of every document what it is.
 ///
@@ -53,6 +57,20 @@ pub(crate) struct Args {
     /// linked (connected components; a copy may be far from its original).
     #[arg(long, value_name = "KIND", default_value = "star", value_parser = ["star", "linked"])]
     family: String,
+    /// How copies are looked for: exact (the set-similarity join), features (bands of min-values,
+    /// verified), or auto (by size).
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "exact", "features"])]
+    engine: String,
+    /// Find every pair: the same as --engine exact.
+    #[arg(long, conflicts_with_all = ["engine", "rule"])]
+    exact: bool,
+    /// Drop what occurs in another corpus: files, folders, or the OUT of a run with
+    /// --save-sketches, whose documents are not read again. May be given several times.
+    #[arg(long, value_name = "OTHER")]
+    against: Vec<PathBuf>,
+    /// Keep the sketches in OUT, for later runs --against it. About 1.3 times the text in size.
+    #[arg(long)]
+    save_sketches: bool,
     /// Which document of a family stays: earliest (by its creation time, then the first read),
     /// longest, first, last, min:FIELD or max:FIELD.
     #[arg(long, value_name = "WHICH", default_value = "earliest")]
@@ -75,6 +93,9 @@ pub(crate) struct Args {
     /// Memory to stay within, such as 512M or 4G; half of the machine's if not said.
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryBytes>,
+    /// Input between two places where a killed run can go on.
+    #[arg(long, value_name = "BYTES", hide = true, default_value_t = PART_BYTES)]
+    part_bytes: u64,
     /// Print the summary as one line of JSON.
     #[arg(long)]
     json: bool,
@@ -101,14 +122,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         fields,
         rule,
         family: if args.family == "linked" { FamilyKind::Linked } else { FamilyKind::Star },
+        engine: match args.engine.as_str() {
+            _ if args.exact => Engine::Exact,
+            "exact" => Engine::Exact,
+            "features" => Engine::Features,
+            _ => Engine::Auto,
+        },
         keep: args.keep.clone(),
         shingle_words: args.shingles.shingle,
         seed: args.shingles.seed()?,
-        threads: args.threads.unwrap_or_else(crate::batch::all_cores),
+        threads: args.threads.unwrap_or_else(all_cores),
         memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
         pairs: args.pairs.clone(),
         annotate: args.annotate,
         strict: args.strict,
+        against: args.against.clone(),
+        part_bytes: args.part_bytes,
+        save_sketches: args.save_sketches,
     };
     let watcher = Watcher::new();
     let summary = dedup(&config, &watcher).map_err(|error| explain(error, &args.output))?;
@@ -120,31 +150,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     } else {
         tell(&summary, &config).context("could not write to standard error")?;
     }
-    for skipped in &summary.skipped_first {
-        let row = skipped.row.map_or_else(String::new, |row| format!(":{row}"));
-        report::refused(&anyhow::anyhow!("{}{row} {}", skipped.file, skipped.why));
-    }
+    name_skipped(summary.skipped, &summary.skipped_first);
     Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
-}
-
-/// What a person can do about it.
-fn explain(error: ClusterError, output: &Path) -> anyhow::Error {
-    let hint = match &error {
-        ClusterError::OtherPlan { path, .. } => {
-            Some(format!("rm -r {} to begin again", path.display()))
-        }
-        ClusterError::OutputExists { .. } => {
-            Some(format!("choose another folder or rm -r {}", output.display()))
-        }
-        ClusterError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-            Some("make room; the same command again goes on from here".to_owned())
-        }
-        _ => None,
-    };
-    match hint {
-        Some(hint) => anyhow::Error::new(error).context(format!("stopped ({hint})")),
-        None => error.into(),
-    }
 }
 
 fn tell(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
@@ -161,6 +168,9 @@ fn tell(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
         thousands(summary.copies()),
         thousands(summary.families)
     )?;
+    if summary.others > 0 {
+        writeln!(out, "compared with {} documents of other corpora", thousands(summary.others))?;
+    }
     for kind in Kind::ALL.into_iter().filter(|&kind| summary.of_kind(kind) > 0) {
         writeln!(out, "  {kind:<14} {:>12}", thousands(summary.of_kind(kind)))?;
     }
@@ -185,8 +195,5 @@ fn tell(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
         summary.text_bytes as f64 / 1e6 / seconds.max(1e-3),
         peak / 1_000_000
     )?;
-    if summary.skipped > 0 {
-        writeln!(out, "{} rows or files were skipped:", thousands(summary.skipped))?;
-    }
     Ok(())
 }

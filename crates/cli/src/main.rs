@@ -5,6 +5,7 @@
 //! 1 the answer is no or part of the input was refused, 2 it could not run.
 
 mod batch;
+mod cluster;
 mod compare;
 mod dedup;
 mod demo;
@@ -32,6 +33,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Cluster(cluster::Args),
     Compare(compare::Args),
     Dedup(dedup::Args),
     Demo(demo::Args),
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Err(error) => return report::usage(&error),
     };
     let outcome = match &cli.command {
+        Command::Cluster(args) => cluster::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Dedup(args) => dedup::run(args),
         Command::Demo(args) => demo::run(args),

@@ -215,14 +215,26 @@ impl<T: Pod> Column<T> {
         &self,
         mut each: impl FnMut(u64, T) -> Result<(), ClusterError>,
     ) -> Result<(), ClusterError> {
+        self.for_each_piece(|start, piece| {
+            piece.iter().zip(start..).try_for_each(|(value, place)| each(place, *value))
+        })
+    }
+
+    /// Calls `each` with piece after piece of the column and the place of its first value.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or the first error of `each`.
+    pub fn for_each_piece(
+        &self,
+        mut each: impl FnMut(u64, &[T]) -> Result<(), ClusterError>,
+    ) -> Result<(), ClusterError> {
         let mut piece = vec![T::zeroed(); 32 << 10];
         let mut at = 0;
         while at < self.length {
             let length = piece.len().min(usize::try_from(self.length - at).unwrap_or(usize::MAX));
             self.read_at(at, &mut piece[..length])?;
-            for (value, place) in piece[..length].iter().zip(at..) {
-                each(place, *value)?;
-            }
+            each(at, &piece[..length])?;
             at += length as u64;
         }
         Ok(())
@@ -263,7 +275,7 @@ mod tests {
             writer.extend(&second).unwrap();
             writer.flush().unwrap();
             let expected: Vec<u64> = first.concat().into_iter().chain(second).collect();
-            prop_assert_eq!(Column::open(path).unwrap().read_all().unwrap(), expected);
+            prop_assert_eq!(Column::<u64>::open(path).unwrap().read_all().unwrap(), expected);
         }
     }
 

@@ -1,12 +1,13 @@
 //! A corpus on disk: what is known of every document, in columns, part after part.
 //!
-//! A run that reads a large input notes after each [`PART_BYTES`] how far every column is (`parts`,
+//! A run that reads a large input notes after each part ([`PART_BYTES`]) how far every column is (`parts`,
 //! one JSON line each). A killed run goes on behind its last note; what was written after it is cut
 //! off. Whether two runs are the same is decided by their plan (`plan.json`): everything that
 //! changes the result, and the inputs with their sizes and times.
 //!
 //! Files of a corpus: `keys`, `bytes`, `normal`, `set` (64 bits a document), `shingles` (32 bits),
-//! `elements` (64 bits a shingle), `feature-NN` (64 bits a document), `ids` and `id-ends`, `rows` (a
+//! `elements` (64 bits a shingle), `feature-NN` (64 bits a document), `ids` and `id-ends`, `urls` and
+//! `url-ends`, `super-counts` and `supers` (for clustering), `rows` (a
 //! byte a row: 1 is a document), `skipped` (JSON lines), `parts`, `plan.json`.
 
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ use crate::error::{ClusterError, io};
 use crate::reading::{ItemRows, Skipped};
 use crate::sketching::Sketches;
 
-/// How much input is read between two notes.
+/// How much input is read between two notes, unless said otherwise.
 pub const PART_BYTES: u64 = 64 << 20;
 
 /// The most documents of one run: places are 32-bit numbers, and one is set aside.
@@ -37,6 +38,10 @@ pub struct Checkpoint {
     pub rows: u64,
     /// Documents among them.
     pub documents: u64,
+    /// Documents of other corpora, which come first.
+    pub others: u64,
+    /// Documents among those whose sketches came from an earlier run: they have no rows.
+    pub imported: u64,
     /// Rows and files that are no documents.
     pub skipped: u64,
     /// Bytes read, decompressed.
@@ -61,11 +66,17 @@ pub struct CorpusWriter {
     features: Vec<ColumnWriter<u64>>,
     ids: ColumnWriter<u8>,
     id_ends: ColumnWriter<u64>,
+    urls: ColumnWriter<u8>,
+    url_ends: ColumnWriter<u64>,
+    super_counts: ColumnWriter<u32>,
+    supers: ColumnWriter<u64>,
     rows: ColumnWriter<u8>,
     skipped: ColumnWriter<u8>,
     at: Checkpoint,
     id_bytes: u64,
+    url_bytes: u64,
     noted_bytes: u64,
+    part_bytes: u64,
     feature_values: Vec<u64>,
 }
 
@@ -76,7 +87,12 @@ impl CorpusWriter {
     ///
     /// [`ClusterError::OtherPlan`] if what is there was begun with another plan,
     /// [`ClusterError::Damaged`] if it is not what was written, or if files cannot be written.
-    pub fn open(folder: &Path, feature_count: usize, plan: &Value) -> Result<Self, ClusterError> {
+    pub fn open(
+        folder: &Path,
+        feature_count: usize,
+        plan: &Value,
+        part_bytes: u64,
+    ) -> Result<Self, ClusterError> {
         begin_or_continue(folder, plan)?;
         let at = last_checkpoint(folder)?.unwrap_or_default();
         fn column<T: bytemuck::Pod>(
@@ -86,7 +102,8 @@ impl CorpusWriter {
         ) -> Result<ColumnWriter<T>, ClusterError> {
             ColumnWriter::open(folder.join(name), at.marks.get(name).copied().unwrap_or_default())
         }
-        let id_bytes = at.marks.get("ids").map_or(0, |mark| mark.bytes);
+        let bytes_of = |name: &str| at.marks.get(name).map_or(0, |mark| mark.bytes);
+        let (id_bytes, url_bytes) = (bytes_of("ids"), bytes_of("urls"));
         Ok(CorpusWriter {
             folder: folder.to_owned(),
             keys: column(folder, &at, "keys")?,
@@ -100,11 +117,17 @@ impl CorpusWriter {
                 .collect::<Result<_, _>>()?,
             ids: column(folder, &at, "ids")?,
             id_ends: column(folder, &at, "id-ends")?,
+            urls: column(folder, &at, "urls")?,
+            url_ends: column(folder, &at, "url-ends")?,
+            super_counts: column(folder, &at, "super-counts")?,
+            supers: column(folder, &at, "supers")?,
             rows: column(folder, &at, "rows")?,
             skipped: column(folder, &at, "skipped")?,
             noted_bytes: at.input_bytes,
+            part_bytes,
             at,
             id_bytes,
+            url_bytes,
             feature_values: Vec::new(),
         })
     }
@@ -116,11 +139,18 @@ impl CorpusWriter {
     }
 
     /// Appends the rows of one item.
-    pub(crate) fn append(&mut self, rows: &ItemRows<Sketches>) -> Result<(), ClusterError> {
+    pub(crate) fn append(
+        &mut self,
+        rows: &ItemRows<Sketches>,
+        other: bool,
+    ) -> Result<(), ClusterError> {
         let sketches = &rows.output;
         self.at.items += 1;
         self.at.rows += rows.rows.len() as u64;
         self.at.documents += rows.keys.len() as u64;
+        if other {
+            self.at.others += rows.keys.len() as u64;
+        }
         if self.at.documents > MOST_DOCUMENTS {
             return Err(ClusterError::TooMany { most: MOST_DOCUMENTS });
         }
@@ -144,13 +174,64 @@ impl CorpusWriter {
         let ends: Vec<u64> = rows.id_ends.iter().map(|end| self.id_bytes + end).collect();
         self.id_ends.extend(&ends)?;
         self.id_bytes += rows.ids.len() as u64;
+        self.super_counts.extend(&sketches.super_counts)?;
+        self.supers.extend(&sketches.supers)?;
+        self.urls.extend(&sketches.urls)?;
+        let ends: Vec<u64> = sketches.url_ends.iter().map(|end| self.url_bytes + end).collect();
+        self.url_ends.extend(&ends)?;
+        self.url_bytes += sketches.urls.len() as u64;
         for skipped in &rows.skipped {
             let mut line = serde_json::to_vec(skipped).expect("two strings and a number are JSON");
             line.push(b'\n');
             self.skipped.extend(&line)?;
         }
-        if self.at.input_bytes - self.noted_bytes >= PART_BYTES {
+        if self.at.input_bytes - self.noted_bytes >= self.part_bytes {
             self.note()?;
+        }
+        Ok(())
+    }
+
+    /// Takes over the sketches of an earlier run, before anything else.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::OtherSketches`] if they were made with other parameters, or if they cannot be
+    /// read.
+    pub fn import(&mut self, folder: &Path, plan: &Value) -> Result<(), ClusterError> {
+        let there: Value = read_json(&folder.join(PLAN))?;
+        for what in ["bands", "seed", "shingle words", "normal form", "shingle hash"] {
+            if there.get(what) != plan.get(what) {
+                return Err(ClusterError::OtherSketches { path: folder.to_owned(), what });
+            }
+        }
+        let earlier = Corpus::open(folder)?;
+        fn copy<T: bytemuck::Pod>(
+            from: &Column<T>,
+            to: &mut ColumnWriter<T>,
+        ) -> Result<(), ClusterError> {
+            from.for_each_piece(|_, piece| to.extend(piece))
+        }
+        copy(&earlier.keys()?, &mut self.keys)?;
+        copy(&earlier.bytes()?, &mut self.bytes)?;
+        copy(&earlier.normal()?, &mut self.normal)?;
+        copy(&earlier.set()?, &mut self.set)?;
+        copy(&earlier.shingles()?, &mut self.shingles)?;
+        copy(&earlier.elements()?, &mut self.elements)?;
+        for (number, column) in self.features.iter_mut().enumerate() {
+            copy(&earlier.feature(number)?, column)?;
+        }
+        let ids = earlier.ids()?;
+        copy(&ids.bytes, &mut self.ids)?;
+        ids.ends.for_each_piece(|_, piece| {
+            let ends: Vec<u64> = piece.iter().map(|end| self.id_bytes + end).collect();
+            self.id_ends.extend(&ends)
+        })?;
+        self.id_bytes += ids.bytes.len();
+        self.at.documents += u64::from(earlier.len());
+        self.at.others += u64::from(earlier.len());
+        self.at.imported += u64::from(earlier.len());
+        if self.at.documents > MOST_DOCUMENTS {
+            return Err(ClusterError::TooMany { most: MOST_DOCUMENTS });
         }
         Ok(())
     }
@@ -169,6 +250,10 @@ impl CorpusWriter {
         }
         marks.insert("ids".to_owned(), self.ids.flush()?);
         marks.insert("id-ends".to_owned(), self.id_ends.flush()?);
+        marks.insert("urls".to_owned(), self.urls.flush()?);
+        marks.insert("url-ends".to_owned(), self.url_ends.flush()?);
+        marks.insert("super-counts".to_owned(), self.super_counts.flush()?);
+        marks.insert("supers".to_owned(), self.supers.flush()?);
         marks.insert("rows".to_owned(), self.rows.flush()?);
         marks.insert("skipped".to_owned(), self.skipped.flush()?);
         self.at.marks = marks;
@@ -365,6 +450,20 @@ impl Corpus {
     /// If the column cannot be read.
     pub fn feature(&self, number: usize) -> Result<Column<u64>, ClusterError> {
         self.column(&feature_name(number))
+    }
+
+    /// The super-shingles of all documents: how many each has, and all of them.
+    ///
+    /// # Errors
+    ///
+    /// If the columns cannot be read.
+    pub fn supers(&self) -> Result<(Column<u32>, Column<u64>), ClusterError> {
+        Ok((self.column("super-counts")?, self.column("supers")?))
+    }
+
+    /// The file of a column.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
     /// For each row of the input, whether it is a document.

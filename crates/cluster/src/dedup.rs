@@ -12,6 +12,7 @@
 //! Memory: about 40 bytes a document must fit; everything else is done in pieces that fit what is
 //! given. Disk: eight bytes for each different shingle of each document, until the end of the run.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -23,17 +24,16 @@ use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
 use crate::bands::Bands;
 use crate::columns::{Column, ColumnWriter, Mark};
 use crate::corpus::{Corpus, CorpusWriter, write_whole};
+use crate::deciding::{Deciding, Engine, SORTING_SHARE, bands_for};
 use crate::error::{ClusterError, io};
-use crate::families::{
-    CopyRule, Families, FamilyKind, FamilyParams, PairWriter, Verdict, by_walking,
-};
+use crate::families::{CopyRule, Families, FamilyKind, Verdict};
 use crate::keep::{Keep, MISSING};
 use crate::order::Representatives;
 use crate::progress::{PhaseClock, PhaseTime, Progress};
 use crate::reading::{Inputs, Reading, Skipped, read_documents};
+use crate::report::{Report, shown_families};
 use crate::sketching::Sketcher;
 use crate::verdicts::{Kind, Verdicts};
-use crate::walk::{Buckets, Sets};
 use crate::writing::Writing;
 
 /// What a person sets.
@@ -50,6 +50,8 @@ pub struct DedupConfig {
     pub rule: CopyRule,
     /// How copies are put together.
     pub family: FamilyKind,
+    /// How copies are looked for.
+    pub engine: Engine,
     /// Which document of a family is kept.
     pub keep: Keep,
     /// Words in a shingle.
@@ -66,6 +68,14 @@ pub struct DedupConfig {
     pub annotate: bool,
     /// Whether a row that is no document ends the run.
     pub strict: bool,
+    /// Other corpora (files, folders, or results of runs that saved their sketches): what occurs in
+    /// them is dropped.
+    pub against: Vec<PathBuf>,
+    /// Bytes of input between two places where a killed run can go on. Smaller loses less and
+    /// checks more. Never changes the result.
+    pub part_bytes: u64,
+    /// Whether the sketches stay with the results, for later runs against them.
+    pub save_sketches: bool,
 }
 
 /// What a run did.
@@ -75,6 +85,8 @@ pub struct DedupSummary {
     pub rows: u64,
     /// Documents among them.
     pub documents: u64,
+    /// Documents of the other corpora, which were compared with and are not counted otherwise.
+    pub others: u64,
     /// Rows and files that are no documents.
     pub skipped: u64,
     /// The first of them.
@@ -128,6 +140,11 @@ const NAMED: usize = 100;
 /// from there.
 pub fn dedup(config: &DedupConfig, progress: &dyn Progress) -> Result<DedupSummary, ClusterError> {
     let job = Job::new(config)?;
+    if let Some(summary) = job.was_finished()? {
+        progress.say("an earlier run had finished everything but its last step");
+        job.publish()?;
+        return Ok(summary);
+    }
     let clock = PhaseClock::new();
     let corpus = clock.time("read", job.inputs.bytes(), progress, || job.read(progress))?;
     let summary = job.decide_and_write(&corpus, clock, progress)?;
@@ -147,6 +164,10 @@ pub fn partial_folder(output: &Path) -> PathBuf {
 struct Job<'a> {
     config: &'a DedupConfig,
     inputs: Inputs,
+    /// The first so many files belong to other corpora.
+    other_files: usize,
+    /// Results of earlier runs with their sketches.
+    earlier: Vec<PathBuf>,
     bands: Bands,
     plan: Value,
     partial: PathBuf,
@@ -159,33 +180,29 @@ impl<'a> Job<'a> {
         if output.exists() && !is_empty_folder(output) {
             return Err(ClusterError::OutputExists { path: output.clone() });
         }
-        let bands = match config.rule {
-            CopyRule::Threshold(threshold) if threshold > 0.0 && threshold <= 1.0 => {
-                Bands::for_threshold(threshold)
-            }
-            CopyRule::Threshold(threshold) => {
-                return Err(ClusterError::BadParameter {
-                    what: "the threshold",
-                    wanted: "above 0 and up to 1",
-                    got: threshold.to_string(),
-                });
-            }
-            CopyRule::Agreeing(_) => {
-                let FeatureParams { groups, group_size, .. } = FeatureParams::default();
-                Bands { bands: groups, rows: group_size }
-            }
-        };
-        let mut inputs = Inputs::find(&config.inputs, config.fields.clone())?;
+        let bands = bands_for(config.rule)?;
+        let (earlier, other): (Vec<PathBuf>, Vec<PathBuf>) =
+            config.against.iter().cloned().partition(|path| path.join(SKETCHES).is_dir());
+        let mut inputs = Inputs::find(&other, config.fields.clone())?;
+        let other_files = inputs.files.len();
+        let own = Inputs::find(&config.inputs, config.fields.clone())?;
+        inputs.files.extend(own.files);
+        inputs.unknown.extend(own.unknown);
         inputs.strict = config.strict;
         let plan = plan(config, bands, &inputs);
         let partial = partial_folder(output);
         let work = partial.join("work");
-        Ok(Job { config, inputs, bands, plan, partial, work })
+        // Results without the work that led to them are nobody's: a kill came in the last step.
+        if partial.exists() && !work.exists() && !partial.join(DONE).exists() {
+            std::fs::remove_dir_all(&partial).map_err(io("remove", &partial))?;
+        }
+        Ok(Job { config, inputs, other_files, earlier, bands, plan, partial, work })
     }
 
     fn read(&self, progress: &dyn Progress) -> Result<Corpus, ClusterError> {
         let config = self.config;
-        let mut writer = CorpusWriter::open(&self.work, self.bands.bands, &self.plan)?;
+        let mut writer =
+            CorpusWriter::open(&self.work, self.bands.bands, &self.plan, config.part_bytes)?;
         if writer.at().complete {
             progress.say("all documents were read by an earlier run");
             drop(writer);
@@ -196,6 +213,11 @@ impl<'a> Job<'a> {
                 "an earlier run was stopped after {} documents; this one goes on from there",
                 writer.at().documents
             ));
+        }
+        if writer.at().items == 0 && writer.at().documents == 0 {
+            for folder in &self.earlier {
+                writer.import(&folder.join(SKETCHES), &self.plan)?;
+            }
         }
         let maker = FeatureMaker::new(FeatureParams {
             groups: self.bands.bands,
@@ -214,7 +236,8 @@ impl<'a> Job<'a> {
             || Sketcher::new(&maker, self.bands.bands, config.shingle_words),
             |sketcher, visited, sketches| sketcher.add(visited.bytes, visited.text, sketches),
             |rows| {
-                writer.append(&rows)?;
+                let other = rows.file < self.other_files;
+                writer.append(&rows, other)?;
                 progress.advance(writer.at().input_bytes);
                 Ok(())
             },
@@ -229,24 +252,16 @@ impl<'a> Job<'a> {
         progress: &dyn Progress,
     ) -> Result<DedupSummary, ClusterError> {
         let config = self.config;
-        let others = 0;
+        let others = corpus.read().others as u32;
         let representatives = clock.time("order", 0, progress, || {
-            Representatives::find(corpus, &config.keep, others, self.sorting_memory())
+            Representatives::find(corpus, &config.keep, others, config.memory / SORTING_SHARE)
         })?;
-        let engine = self.engine();
-        let families = match self.load_verdicts(&representatives)? {
-            Some(families) => families,
+        let (families, engine) = match self.load_verdicts(&representatives)? {
+            Some(decided) => decided,
             None => {
-                let buckets =
-                    clock.time("bands", corpus.feature_count() as u64, progress, || {
-                        Buckets::find(corpus, &representatives, self.sorting_memory(), progress)
-                    })?;
-                let count = u64::from(representatives.len());
-                let families = clock.time("compare", count, progress, || {
-                    self.compare(corpus, &representatives, &buckets, progress)
-                })?;
-                self.save_verdicts(&families)?;
-                families
+                let decided = self.deciding().run(corpus, &representatives, &clock, progress)?;
+                self.save_verdicts(&decided)?;
+                decided
             }
         };
         let compared = families.compared;
@@ -255,16 +270,29 @@ impl<'a> Job<'a> {
             inputs: &self.inputs,
             corpus,
             verdicts: &verdicts,
-            other_files: 0,
+            other_files: self.other_files,
+            imported: corpus.read().imported as u32,
             others,
             annotate: config.annotate,
             progress,
         };
+        let shown_families = shown_families(&verdicts, others);
+        let mut shown: Vec<u32> = shown_families
+            .iter()
+            .flat_map(|family| family.copies.iter().chain([&family.original]))
+            .copied()
+            .filter(|&document| u64::from(document) >= corpus.read().imported)
+            .collect();
+        shown.sort_unstable();
+        shown.dedup();
+        let mut texts = BTreeMap::new();
         let mut pairs = None;
         clock.time("write", corpus.read().input_bytes, progress, || {
             let rows = if config.annotate { "annotated" } else { "kept" };
-            writing.rows(&self.partial.join(rows), &[], |_, _| ())?;
-            writing.families(self.partial.join("families.jsonl"))?;
+            writing.rows(&self.partial.join(rows), &shown, |document, row| {
+                texts.insert(document, shown_text(row, &config.fields));
+            })?;
+            writing.families(&self.partial)?;
             if let Some(path) = &config.pairs {
                 pairs = Some(writing.pairs(&self.work.join(FOUND_PAIRS), partial_file(path))?);
             }
@@ -284,7 +312,8 @@ impl<'a> Job<'a> {
         let read = corpus.read();
         let summary = DedupSummary {
             rows: read.rows,
-            documents: read.documents,
+            documents: read.documents - read.others,
+            others: read.others,
             skipped: read.skipped,
             skipped_first: corpus.skipped(NAMED)?,
             repeated_ids: repeated_ids(corpus, others)?,
@@ -301,55 +330,39 @@ impl<'a> Job<'a> {
         };
         let json = serde_json::to_vec_pretty(&summary).expect("numbers and strings are JSON");
         write_whole(&self.partial.join("summary.json"), &json)?;
+        let ids = corpus.ids()?;
+        let mut documents = BTreeMap::new();
+        for (document, text) in texts {
+            documents.insert(document, (ids.get(document)?, text));
+        }
+        let report = Report {
+            summary: &summary,
+            verdicts: &verdicts,
+            others,
+            families: &shown_families,
+            documents: &documents,
+        };
+        write_whole(&self.partial.join("report.html"), report.page().as_bytes())?;
         Ok(summary)
     }
 
-    /// Memory for sorting one column: a quarter, since what is kept of every document and the
-    /// buckets need room beside it.
-    fn sorting_memory(&self) -> u64 {
-        self.config.memory / 4
-    }
-
-    fn engine(&self) -> String {
-        let Bands { bands, rows } = self.bands;
-        match self.config.rule {
-            CopyRule::Threshold(threshold) => format!(
-                "features and verification: {bands} bands of {rows} min-values, {:.2} % of the \
-                 pairs at {threshold} are found, more above, and every pair is verified exactly",
-                100.0 * self.bands.probability(threshold)
-            ),
-            CopyRule::Agreeing(least) => {
-                format!("features: copies agree in at least {least} of {bands}")
-            }
-        }
-    }
-
-    fn compare(
-        &self,
-        corpus: &Corpus,
-        representatives: &Representatives,
-        buckets: &Buckets,
-        progress: &dyn Progress,
-    ) -> Result<Families, ClusterError> {
+    fn deciding(&self) -> Deciding {
         let config = self.config;
-        let pairs = match config.pairs {
-            Some(_) => Some(PairWriter::create(&self.work.join(FOUND_PAIRS))?),
-            None => None,
-        };
-        let sets = Sets::open(corpus, representatives)?;
-        let params = FamilyParams {
+        Deciding {
             rule: config.rule,
-            kind: config.family,
-            others: 0,
+            family: config.family,
+            engine: config.engine,
+            bands: self.bands,
             threads: config.threads,
-            progress,
-        };
-        by_walking(&sets, buckets, representatives.len(), params, pairs)
+            memory: config.memory,
+            pairs: config.pairs.as_ref().map(|_| self.work.join(FOUND_PAIRS)),
+        }
     }
 
     /// Verdicts are the last thing that takes long: a run that is killed while it writes does not
     /// decide again.
-    fn save_verdicts(&self, families: &Families) -> Result<(), ClusterError> {
+    fn save_verdicts(&self, decided: &(Families, String)) -> Result<(), ClusterError> {
+        let (families, engine) = decided;
         let mut originals = ColumnWriter::open(self.work.join(ORIGINALS), Mark::default())?;
         let mut resemblances = ColumnWriter::open(self.work.join(RESEMBLANCES), Mark::default())?;
         for part in families.verdicts.chunks(4096) {
@@ -359,14 +372,14 @@ impl<'a> Job<'a> {
             resemblances.extend(&values)?;
         }
         let marks = [originals.flush()?, resemblances.flush()?];
-        let note = json!({ "marks": marks, "compared": families.compared });
+        let note = json!({ "marks": marks, "compared": families.compared, "engine": engine });
         write_whole(&self.work.join(DECIDED), note.to_string().as_bytes())
     }
 
     fn load_verdicts(
         &self,
         representatives: &Representatives,
-    ) -> Result<Option<Families>, ClusterError> {
+    ) -> Result<Option<(Families, String)>, ClusterError> {
         let path = self.work.join(DECIDED);
         if !path.exists() {
             return Ok(None);
@@ -375,8 +388,9 @@ impl<'a> Job<'a> {
         struct Note {
             marks: [Mark; 2],
             compared: u64,
+            engine: String,
         }
-        let Note { marks, compared } = crate::corpus::read_json(&path)?;
+        let Note { marks, compared, engine } = crate::corpus::read_json(&path)?;
         // Opening a column behind its mark checks what it holds.
         ColumnWriter::<u32>::open(self.work.join(ORIGINALS), marks[0])?;
         ColumnWriter::<f64>::open(self.work.join(RESEMBLANCES), marks[1])?;
@@ -390,24 +404,57 @@ impl<'a> Job<'a> {
             .zip(values)
             .map(|(original, resemblance)| Verdict { original, resemblance })
             .collect();
-        Ok(Some(Families { verdicts, compared }))
+        Ok(Some((Families { verdicts, compared }, engine)))
     }
 
-    /// Everything is written: it takes its place.
+    /// What an earlier run of the same plan did, if it was killed while it took its place.
+    fn was_finished(&self) -> Result<Option<DedupSummary>, ClusterError> {
+        if !self.partial.join(DONE).exists() {
+            return Ok(None);
+        }
+        let summary: DedupSummary = crate::corpus::read_json(&self.partial.join("summary.json"))?;
+        if summary.plan == self.plan {
+            return Ok(Some(summary));
+        }
+        Err(ClusterError::OtherPlan { path: self.partial.clone(), what: "plan".to_owned() })
+    }
+
+    /// Everything is written: it takes its place. Each step is whole or not done, and what a kill
+    /// leaves behind says which came last.
     fn publish(&self) -> Result<(), ClusterError> {
-        if let Some(path) = &self.config.pairs {
+        let done = self.partial.join(DONE);
+        if !done.exists() {
+            std::fs::rename(&self.work, &done).map_err(io("write", &done))?;
+        }
+        if let Some(path) = &self.config.pairs
+            && partial_file(path).exists()
+        {
             std::fs::rename(partial_file(path), path).map_err(io("write", path))?;
         }
-        // Without its plan a folder is nobody's unfinished run, so the work goes before the name.
-        std::fs::remove_dir_all(&self.work).map_err(io("remove", &self.work))?;
         let output = &self.config.output;
         if output.exists() {
             std::fs::remove_dir(output).map_err(io("replace", output))?;
+        }
+        if self.config.save_sketches {
+            for name in [FOUND_PAIRS, ORIGINALS, RESEMBLANCES, DECIDED] {
+                let path = done.join(name);
+                if path.exists() {
+                    std::fs::remove_file(&path).map_err(io("remove", &path))?;
+                }
+            }
+            let sketches = self.partial.join(SKETCHES);
+            std::fs::rename(&done, &sketches).map_err(io("write", &sketches))?;
+        } else {
+            std::fs::remove_dir_all(&done).map_err(io("remove", &done))?;
         }
         std::fs::rename(&self.partial, output).map_err(io("write", output))
     }
 }
 
+/// The work of a run whose results are complete.
+const DONE: &str = "done";
+/// Where sketches stay with the results.
+const SKETCHES: &str = "sketches";
 const FOUND_PAIRS: &str = "found-pairs";
 const ORIGINALS: &str = "originals";
 const RESEMBLANCES: &str = "resemblances";
@@ -441,11 +488,27 @@ fn plan(config: &DedupConfig, bands: Bands, inputs: &Inputs) -> Value {
             "id": config.fields.id, "url": config.fields.url, "created": config.fields.created,
             "text": config.fields.text, "html": config.fields.html,
         },
+        "engine": format!("{:?}", config.engine).to_lowercase(),
+        "against": config.against,
+        "save sketches": config.save_sketches,
         "annotate": config.annotate,
         "strict": config.strict,
         "pairs": config.pairs,
         "inputs": serde_json::to_value(&inputs.files).expect("paths and numbers are JSON"),
     })
+}
+
+/// The text of a row for the report: of a line its text or page, otherwise the row itself.
+fn shown_text(row: &[u8], fields: &FieldNames) -> String {
+    let Ok(value) = serde_json::from_slice::<Value>(row) else {
+        return String::from_utf8_lossy(row).into_owned();
+    };
+    let field = |name: &str| value.get(name).and_then(Value::as_str);
+    match (field(&fields.text), field(&fields.html)) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(html)) => wonbon_text::extract::extract(html, field(&fields.url)).text,
+        (None, None) => String::from_utf8_lossy(row).into_owned(),
+    }
 }
 
 /// Ids that several documents have.

@@ -62,6 +62,21 @@ pub enum ClusterError {
         /// What differs first.
         what: String,
     },
+    /// Sketches of an earlier run cannot be compared with new ones.
+    #[error("the sketches in {path} were made with other {what} than this run uses")]
+    OtherSketches {
+        /// The folder of the sketches.
+        path: PathBuf,
+        /// What differs.
+        what: &'static str,
+    },
+    /// The exact join is not in this build.
+    #[error("this program was built without the exact join")]
+    NoExactJoin,
+    /// The exact join could not do it.
+    #[cfg(feature = "exact")]
+    #[error(transparent)]
+    Join(wonbon_join::JoinError),
     /// An input is not what it was when it was read first.
     #[error("{file} changed while it was being read: it has other rows than before")]
     InputChanged {

@@ -1,6 +1,7 @@
 //! Whole corpora: which documents are copies, which families they form.
 //!
-//! [`dedup::dedup`] is the whole job from files to files. Its parts can be used alone: [`bands`]
+//! [`dedup::dedup`] is the whole job from files to files; [`clustering::cluster`] is the 1997 paper's;
+//! [`stream::families_of`] takes documents from an iterator. Its parts can be used alone: [`bands`]
 //! chooses how candidates are found, [`sketching`] makes numbers of documents, [`corpus`] keeps them
 //! on disk, [`order`] says who represents whom, [`walk`] and [`families`] decide, [`verdicts`] tells.
 //!
@@ -11,16 +12,24 @@
 //! Not here: what a word or a shingle is (`wonbon-text`), how files are opened (`wonbon-input`).
 
 pub mod bands;
+pub mod clustering;
 pub mod columns;
 pub mod corpus;
+pub mod deciding;
 pub mod dedup;
 mod error;
+#[cfg(feature = "exact")]
+pub mod exact;
 pub mod families;
 pub mod keep;
 pub mod order;
 pub mod progress;
 pub mod reading;
+mod report;
 pub mod sketching;
+pub mod sorted_runs;
+pub mod stream;
+mod tables;
 pub mod union_find;
 pub mod verdicts;
 pub mod walk;

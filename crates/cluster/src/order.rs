@@ -54,9 +54,13 @@ impl Representatives {
 
         // For each rank, the rank of the representative.
         let mut first: Vec<u32> = (0..corpus.len()).collect();
-        let sizes = corpus.shingles()?.read_all()?;
+        let mut has_words = vec![false; order.len()];
+        corpus.set()?.for_each(|document, set| {
+            has_words[document as usize] = set != 0;
+            Ok(())
+        })?;
         let not_empty =
-            |document: u64| (sizes[document as usize] > 0).then(|| rank[document as usize]);
+            |document: u64| has_words[document as usize].then(|| rank[document as usize]);
         for_each_group(&corpus.set()?, not_empty, memory, |group| {
             for &member in &group[1..] {
                 first[member as usize] = group[0];
@@ -65,7 +69,7 @@ impl Representatives {
         })?;
         let mut documents = Vec::new();
         for (at, &document) in order.iter().enumerate() {
-            if sizes[document as usize] == 0 {
+            if !has_words[document as usize] {
                 first[at] = NOBODY;
             } else if first[at] == at as u32 {
                 first[at] = documents.len() as u32;

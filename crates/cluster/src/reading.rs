@@ -12,16 +12,18 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use arrow_array::{Array, RecordBatch};
 use serde::{Deserialize, Serialize};
 use wonbon_input::batches::{Batch, Batches};
 use wonbon_input::ordered::for_each_ordered;
-use wonbon_input::rows::{Content, FieldNames, Ranking, RowParser};
+use wonbon_input::rows::{Content, FieldNames, Ranking, RowError, RowParser};
 use wonbon_input::{InputError, SourceKind, open, read_whole};
 use wonbon_text::extract::{core_text, extract};
 
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
 use crate::progress::Progress;
+use crate::tables::{Cell, TableReader, cell, is_table};
 
 /// How many bytes one file may have when it is one document.
 const MAX_DOCUMENT_BYTES: usize = 1 << 30;
@@ -134,7 +136,8 @@ impl Inputs {
 }
 
 /// Endings of files that are taken from folders; `.gz` and `.zst` may follow.
-const KNOWN: [&str; 9] = ["jsonl", "ndjson", "json", "txt", "text", "md", "html", "htm", "xhtml"];
+const KNOWN: [&str; 10] =
+    ["parquet", "jsonl", "ndjson", "json", "txt", "text", "md", "html", "htm", "xhtml"];
 
 fn is_known(path: &Path) -> bool {
     let Some(name) = path.file_name() else { return false };
@@ -152,8 +155,10 @@ pub(crate) struct Item {
     pub(crate) lines: Batch,
     /// Or the whole of it as one document.
     pub(crate) document: Option<PathBuf>,
-    /// The file cannot be read on behind this item.
-    pub(crate) broken: Option<InputError>,
+    /// Or rows of a table, and the number of the first.
+    pub(crate) table: Option<(u64, RecordBatch)>,
+    /// The file, or this part of it, cannot be read on behind this item.
+    pub(crate) broken: Option<String>,
 }
 
 /// Walks over the items of the inputs.
@@ -162,26 +167,53 @@ pub(crate) struct Items<'a> {
     files: std::slice::Iter<'a, InputFile>,
     file: usize,
     open: Option<Batches>,
+    table: Option<TableReader>,
+    /// The columns of tables to read; all of them if none are named.
+    columns: Option<Vec<&'a str>>,
 }
 
 impl<'a> Items<'a> {
+    /// Items with everything in them.
     pub(crate) fn new(inputs: &'a Inputs) -> Self {
-        Items { files: inputs.files.iter(), file: 0, open: None }
+        Items { files: inputs.files.iter(), file: 0, open: None, table: None, columns: None }
+    }
+
+    /// Items with only these columns of tables.
+    pub(crate) fn of_columns(inputs: &'a Inputs, columns: Vec<&'a str>) -> Self {
+        Items { columns: Some(columns), ..Items::new(inputs) }
+    }
+
+    /// The table that is being read, if it is one.
+    pub(crate) fn table(&self) -> Option<&TableReader> {
+        self.table.as_ref()
     }
 
     /// Reads the next item; `false` at the end.
     pub(crate) fn next_into(&mut self, item: &mut Item) -> bool {
         item.document = None;
+        item.table = None;
         item.broken = None;
+        item.lines.clear();
         loop {
             item.file = self.file.saturating_sub(1);
+            if let Some(table) = &mut self.table {
+                match table.next() {
+                    Some(Ok(rows)) => item.table = Some(rows),
+                    Some(Err(broken)) => item.broken = Some(broken),
+                    None => {
+                        self.table = None;
+                        continue;
+                    }
+                }
+                return true;
+            }
             if let Some(batches) = &mut self.open {
                 match batches.next_into(&mut item.lines) {
                     Ok(true) => return true,
                     Ok(false) => self.open = None,
                     Err(error) => {
                         self.open = None;
-                        item.broken = Some(error);
+                        item.broken = Some(error_chain(&error));
                         return true;
                     }
                 }
@@ -189,6 +221,16 @@ impl<'a> Items<'a> {
             let Some(file) = self.files.next() else { return false };
             self.file += 1;
             item.file = self.file - 1;
+            if is_table(&file.path) {
+                match TableReader::open(&file.path, self.columns.as_deref()) {
+                    Ok(table) => self.table = Some(table),
+                    Err(broken) => {
+                        item.broken = Some(broken);
+                        return true;
+                    }
+                }
+                continue;
+            }
             match open(&file.path) {
                 Ok(source) if source.kind == SourceKind::JsonLines => {
                     self.open = Some(Batches::new(source));
@@ -198,9 +240,7 @@ impl<'a> Items<'a> {
                     return true;
                 }
                 Err(error) => {
-                    item.broken = Some(error);
-                    item.document = None;
-                    item.lines = Batch::default();
+                    item.broken = Some(error_chain(&error));
                     return true;
                 }
             }
@@ -224,6 +264,8 @@ pub struct Visited<'a> {
 /// What was made of one item.
 #[derive(Debug, Default)]
 pub(crate) struct ItemRows<O> {
+    /// Which file.
+    pub(crate) file: usize,
     /// For each row, whether it is a document.
     pub(crate) rows: Vec<u8>,
     /// The keys of the documents, by which they are put in order.
@@ -262,7 +304,10 @@ pub(crate) fn read_documents<S, O: Default + Send>(
     mut write: impl FnMut(ItemRows<O>) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
     let Reading { inputs, keep, threads, skip_items, progress } = reading;
-    let mut items = Items::new(inputs);
+    let FieldNames { id, url, created, text, html, .. } = &inputs.fields;
+    let mut columns = vec![id.as_str(), url, created, text, html];
+    columns.extend(keep.field(created));
+    let mut items = Items::of_columns(inputs, columns);
     let mut skipped = 0;
     let read = |item: &mut Item| -> Result<bool, ClusterError> {
         if progress.stop_asked() {
@@ -309,6 +354,7 @@ impl<O> ItemRows<O> {
         parser: &mut RowParser,
         mut visit: impl FnMut(&Visited<'_>, &mut O),
     ) {
+        self.file = item.file;
         let path = &inputs.files[item.file].path;
         let file = || path.display().to_string();
         if let Some(document) = &item.document {
@@ -362,8 +408,68 @@ impl<O> ItemRows<O> {
                 }
             }
         });
-        if let Some(error) = &item.broken {
-            self.skipped.push(Skipped { file: file(), row: None, why: error_chain(error) });
+        if let Some((first, rows)) = &item.table {
+            self.table(inputs, keep, item.file, *first, rows, &mut visit);
+        }
+        if let Some(why) = item.broken.take() {
+            self.skipped.push(Skipped { file: file(), row: None, why });
+        }
+    }
+
+    /// Rows of a table.
+    fn table(
+        &mut self,
+        inputs: &Inputs,
+        keep: &Keep,
+        file: usize,
+        first: u64,
+        rows: &RecordBatch,
+        visit: &mut impl FnMut(&Visited<'_>, &mut O),
+    ) {
+        let fields = &inputs.fields;
+        let column = |name: &str| rows.column_by_name(name).map(|array| array.as_ref());
+        let text_of = |array: Option<&'_ dyn Array>, row| match array.map(|array| cell(array, row))
+        {
+            Some(Cell::Text(text)) => Some(text.into_owned()),
+            Some(Cell::Whole(number)) => Some(number.to_string()),
+            _ => None,
+        };
+        let (ids, urls) = (column(&fields.id), column(&fields.url));
+        let (texts, pages) = (column(&fields.text), column(&fields.html));
+        let rankings = keep.field(&fields.created).and_then(column);
+        let name = inputs.files[file].name.display();
+        self.input_bytes = rows.get_array_memory_size() as u64;
+        for (row, number) in (0..rows.num_rows()).zip(first..) {
+            let url = text_of(urls, row);
+            let id = text_of(ids, row)
+                .or_else(|| url.clone())
+                .unwrap_or_else(|| format!("{name}:{number}"));
+            let ranking_cell = rankings.map_or(Cell::Nothing, |array| cell(array, row));
+            let ranking = match &ranking_cell {
+                Cell::Nothing => None,
+                Cell::Text(text) => Some(Ranking::Text(text)),
+                Cell::Whole(number) => Some(Ranking::Number(*number as f64)),
+                Cell::Number(number) => Some(Ranking::Number(*number)),
+            };
+            let content = |array: Option<&'_ dyn Array>| match array.map(|array| cell(array, row)) {
+                Some(Cell::Text(text)) => Some(text.into_owned()),
+                _ => None,
+            };
+            let url = url.as_deref();
+            if let Some(text) = content(texts) {
+                let visited = Visited { id: &id, url, bytes: text.as_bytes(), text: &text };
+                self.document(keep, ranking, &visited, visit);
+            } else if let Some(html) = content(pages) {
+                let page = extract(&html, url);
+                let visited = Visited { id: &id, url, bytes: html.as_bytes(), text: &page.text };
+                self.document(keep, ranking, &visited, visit);
+            } else {
+                self.rows.push(0);
+                let why =
+                    RowError::NoContent { text: fields.text.clone(), html: fields.html.clone() };
+                let file = inputs.files[file].path.display().to_string();
+                self.skipped.push(Skipped { file, row: Some(number), why: why.to_string() });
+            }
         }
     }
 

@@ -111,7 +111,7 @@ pub struct Sketches {
     pub bytes: Vec<u64>,
     /// The fingerprint of each document's normal form.
     pub normal: Vec<u64>,
-    /// The fingerprint of each document's set of shingles.
+    /// The fingerprint of each document's set of shingles; 0 for a document without words.
     pub set: Vec<u64>,
     /// How many different shingles each document has.
     pub shingles: Vec<u32>,
@@ -119,6 +119,14 @@ pub struct Sketches {
     pub features: Vec<u64>,
     /// The shingles of each document, one document after another.
     pub elements: Vec<u64>,
+    /// How many super-shingles each document has, where they are made.
+    pub super_counts: Vec<u32>,
+    /// The super-shingles of each document, one document after another.
+    pub supers: Vec<u64>,
+    /// The addresses of the documents, one after another, where they are kept.
+    pub urls: Vec<u8>,
+    /// Where each address ends.
+    pub url_ends: Vec<u64>,
 }
 
 /// Makes sketches; one for each thread.
@@ -167,16 +175,19 @@ impl Sketcher {
     }
 }
 
-/// The same for the same set in any order.
+/// The same for the same set in any order; 0 for the empty set only.
 #[must_use]
 pub fn set_fingerprint(set: &[u64]) -> u64 {
+    if set.is_empty() {
+        return 0;
+    }
     let (mut sum, mut parity) = (0_u64, 0_u64);
     for &element in set {
         let mixed = (element ^ (element >> 31)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         sum = sum.wrapping_add(mixed ^ (mixed >> 32));
         parity ^= mixed.rotate_left(17);
     }
-    finalise(sum ^ finalise(parity ^ set.len() as u64))
+    finalise(sum ^ finalise(parity ^ set.len() as u64)).max(1)
 }
 
 #[cfg(test)]

@@ -7,13 +7,15 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatch;
 use flate2::write::GzEncoder;
 
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Ids};
 use crate::error::{ClusterError, io};
 use crate::families::PairWriter;
 use crate::progress::Progress;
 use crate::reading::{Inputs, Item, Items};
+use crate::tables::{Cell, TableWriter, VerdictColumns, cell, is_table};
 use crate::verdicts::Verdicts;
 
 /// A file that is compressed as its name says.
@@ -74,6 +76,8 @@ pub(crate) struct Writing<'a> {
     /// Files and documents of the other corpus, which come first and are not written.
     pub(crate) other_files: usize,
     pub(crate) others: u32,
+    /// Documents that have no rows.
+    pub(crate) imported: u32,
     /// All rows with their verdicts, rather than the kept ones.
     pub(crate) annotate: bool,
     pub(crate) progress: &'a dyn Progress,
@@ -94,8 +98,9 @@ impl Writing<'_> {
         let mut shown = shown.iter().copied().peekable();
         let mut items = Items::new(self.inputs);
         let mut item = Item::default();
-        let (mut row, mut document, mut bytes) = (0_u64, 0_u32, 0_u64);
+        let (mut row, mut document, mut bytes) = (0_u64, self.imported, 0_u64);
         let mut open: Option<(usize, OutputFile)> = None;
+        let mut table: Option<(usize, TableWriter)> = None;
         let mut annotated = Vec::new();
         while items.next_into(&mut item) {
             let written = item.file >= self.other_files;
@@ -116,6 +121,49 @@ impl Writing<'_> {
                     }
                     document += 1;
                 }
+                continue;
+            }
+            if let Some((_, batch)) = &item.table {
+                if written && table.as_ref().is_none_or(|(file, _)| *file != item.file) {
+                    if let Some((_, file)) = table.take() {
+                        file.finish()?;
+                    }
+                    let reader = items.table().ok_or_else(changed)?;
+                    let (schema, compression) = (reader.schema(), reader.compression());
+                    let path = folder.join(&input.name);
+                    let file = TableWriter::create(path, &schema, compression, self.annotate)?;
+                    table = Some((item.file, file));
+                }
+                status_piece.resize(batch.num_rows(), 0);
+                statuses.read_at(row, &mut status_piece).map_err(|_| changed())?;
+                row += batch.num_rows() as u64;
+                let mut kept = Vec::with_capacity(batch.num_rows());
+                let mut columns = VerdictColumns::default();
+                for (at, &status) in status_piece.iter().enumerate() {
+                    let is_document = status == 1;
+                    if is_document {
+                        if shown.next_if_eq(&document).is_some() {
+                            see(document, shown_row(self.inputs, batch, at).as_bytes());
+                        }
+                        if self.annotate {
+                            self.add_columns(document, &ids, &mut columns)?;
+                        }
+                    }
+                    kept.push(is_document && (self.annotate || self.verdicts.is_kept(document)));
+                    document += u32::from(is_document);
+                }
+                if let Some((_, file)) = table.as_mut().filter(|_| written) {
+                    if self.annotate {
+                        file.write_annotated(batch, kept, columns)?;
+                    } else {
+                        file.write_kept(batch, kept)?;
+                    }
+                }
+                bytes += batch.get_array_memory_size() as u64;
+                self.progress.advance(bytes);
+                continue;
+            }
+            if item.broken.is_some() && item.lines.input_bytes() == 0 {
                 continue;
             }
             if written && open.as_ref().is_none_or(|(file, _)| *file != item.file) {
@@ -169,6 +217,9 @@ impl Writing<'_> {
         if let Some((_, file)) = open {
             file.finish()?;
         }
+        if let Some((_, file)) = table {
+            file.finish()?;
+        }
         if document != self.corpus.len() {
             let file = self
                 .inputs
@@ -180,11 +231,25 @@ impl Writing<'_> {
         Ok(())
     }
 
+    fn add_columns(
+        &self,
+        document: u32,
+        ids: &Ids,
+        columns: &mut VerdictColumns,
+    ) -> Result<(), ClusterError> {
+        let told = self.verdicts.get(document);
+        columns.families.push(told.family);
+        columns.originals.push(ids.get(told.original)?);
+        columns.resemblances.push(told.resemblance);
+        columns.kinds.push(told.kind.word());
+        Ok(())
+    }
+
     /// A line with its verdict behind its own fields.
     fn annotated_line(
         &self,
         document: u32,
-        ids: &crate::corpus::Ids,
+        ids: &Ids,
         line: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), ClusterError> {
@@ -203,8 +268,37 @@ impl Writing<'_> {
         Ok(())
     }
 
+    /// Writes the families in the format of the inputs: Parquet if one of them is.
+    pub(crate) fn families(self, folder: &Path) -> Result<(), ClusterError> {
+        let own = &self.inputs.files[self.other_files..];
+        if own.iter().any(|file| is_table(&file.path)) {
+            self.family_table(folder.join("families.parquet"))
+        } else {
+            self.family_lines(folder.join("families.jsonl"))
+        }
+    }
+
+    fn family_table(self, path: PathBuf) -> Result<(), ClusterError> {
+        let ids = self.corpus.ids()?;
+        let mut file = TableWriter::families(path)?;
+        let (mut names, mut columns) = (Vec::new(), VerdictColumns::default());
+        ids.for_each(|document, id| {
+            if document < self.others {
+                return Ok(());
+            }
+            names.push(id.to_owned());
+            self.add_columns(document, &ids, &mut columns)?;
+            if names.len() == 8192 {
+                file.write_families(std::mem::take(&mut names), std::mem::take(&mut columns))?;
+            }
+            Ok(())
+        })?;
+        file.write_families(names, columns)?;
+        file.finish()
+    }
+
     /// Writes one line a document: id, family, original, resemblance to the original, kind.
-    pub(crate) fn families(self, path: PathBuf) -> Result<(), ClusterError> {
+    fn family_lines(self, path: PathBuf) -> Result<(), ClusterError> {
         let ids = self.corpus.ids()?;
         let mut file = OutputFile::create(path)?;
         let mut line = Vec::new();
@@ -275,6 +369,17 @@ impl Writing<'_> {
 
 const MEMORY: &str = "writing to memory does not fail";
 const STRINGS: &str = "a string is JSON";
+
+/// The text of a row of a table, for the report.
+fn shown_row(inputs: &Inputs, rows: &RecordBatch, row: usize) -> String {
+    let text = |name: &str| match rows.column_by_name(name).map(|array| cell(array, row)) {
+        Some(Cell::Text(text)) => Some(text.into_owned()),
+        _ => None,
+    };
+    text(&inputs.fields.text)
+        .or_else(|| Some(wonbon_text::extract::extract(&text(&inputs.fields.html)?, None).text))
+        .unwrap_or_default()
+}
 
 fn copy_file(from: &Path, to: &Path) -> Result<(), ClusterError> {
     if let Some(folder) = to.parent() {

@@ -1,5 +1,7 @@
 //! Oracles for whole corpora: components by walking, families by adding one document at a time.
 
+pub mod generator;
+
 use std::collections::BTreeSet;
 
 /// The smallest number of the component of each number below `count`, by walking along pairs until
