@@ -10,6 +10,7 @@ mod compare;
 mod dedup;
 mod demo;
 mod extract;
+mod join;
 mod options;
 mod output;
 mod report;
@@ -38,6 +39,7 @@ enum Command {
     Dedup(dedup::Args),
     Demo(demo::Args),
     Extract(extract::Args),
+    Join(join::Args),
     Sketch(sketch::Args),
 }
 
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Command::Dedup(args) => dedup::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Extract(args) => extract::run(args),
+        Command::Join(args) => join::run(args),
         Command::Sketch(args) => sketch::run(args),
     };
     match outcome {

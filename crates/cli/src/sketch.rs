@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         threads,
         read,
         || Sketcher::new(&maker, args.shingles.shingle),
-        |sketcher, work| sketcher.work(work),
+        Sketcher::work,
         |lines| {
             lines.refused.iter().for_each(refuse);
             documents += lines.documents;

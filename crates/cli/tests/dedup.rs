@@ -39,15 +39,6 @@ fn lines(rows: &[Value]) -> String {
     rows.iter().map(|row| format!("{row}\n")).collect()
 }
 
-/// Whether the program was built without the exact join: then there is nothing to test.
-fn without_exact_join(output: &std::process::Output) -> bool {
-    let without = stderr(output).contains("built without the exact join");
-    if without {
-        eprintln!("skipped: the program was built without the exact join");
-    }
-    without
-}
-
 fn families(folder: &Path, out: &str) -> BTreeMap<String, (String, String)> {
     json_lines(&std::fs::read_to_string(folder.join(out).join("families.jsonl")).unwrap())
         .iter()
@@ -66,9 +57,6 @@ fn copies_go_and_the_earliest_stays_untouched() {
     for engine in ["auto", "exact", "features"] {
         let out = path(folder.path(), engine);
         let output = wonbon(&["dedup", &input, "-o", &out, "--engine", engine]);
-        if without_exact_join(&output) {
-            continue;
-        }
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let told = families(folder.path(), engine);
         let is = |id: &str, original: &str, kind: &str| {
@@ -385,9 +373,6 @@ fn pairs_are_the_published_truth() {
                 "--threshold",
                 &threshold_text,
             ]);
-            if without_exact_join(&output) {
-                continue;
-            }
             assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
             let found: BTreeMap<BTreeSet<String>, f64> = std::fs::read_to_string(&pairs)
                 .unwrap()

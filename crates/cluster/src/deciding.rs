@@ -8,12 +8,13 @@ use wonbon_sketch::FeatureParams;
 use crate::bands::Bands;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
+use crate::exact::exact_pairs;
 use crate::families::{
     CopyRule, Families, FamilyKind, FamilyParams, PairWriter, by_walking, from_pairs,
 };
 use crate::order::Representatives;
 use crate::progress::{PhaseClock, Progress};
-use crate::walk::{Buckets, Met, Sets};
+use crate::walk::{Buckets, Sets};
 
 /// How copies are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,12 +106,12 @@ impl Deciding {
             sets.shingles() <= EXACT_SHINGLES && sets.shingles() * BYTES_A_SHINGLE <= self.memory;
         let exact = match self.engine {
             Engine::Exact => true,
-            Engine::Auto => small && cfg!(feature = "exact"),
+            Engine::Auto => small,
             Engine::Features => false,
         };
         if let (CopyRule::Threshold(threshold), true) = (self.rule, exact) {
             let found = clock.time("join", 0, progress, || {
-                self.exact_pairs(&sets, count, threshold, progress)
+                exact_pairs(&sets, count, threshold, self.threads, self.memory, progress)
             })?;
             let why = match self.engine {
                 Engine::Exact => "asked for".to_owned(),
@@ -141,27 +142,5 @@ impl Deciding {
             }
         };
         Ok((families, engine))
-    }
-
-    #[cfg(feature = "exact")]
-    fn exact_pairs(
-        &self,
-        sets: &Sets,
-        count: u32,
-        threshold: f64,
-        progress: &dyn Progress,
-    ) -> Result<Vec<(u32, Met)>, ClusterError> {
-        crate::exact::exact_pairs(sets, count, threshold, self.threads, self.memory, progress)
-    }
-
-    #[cfg(not(feature = "exact"))]
-    fn exact_pairs(
-        &self,
-        _sets: &Sets,
-        _count: u32,
-        _threshold: f64,
-        _progress: &dyn Progress,
-    ) -> Result<Vec<(u32, Met)>, ClusterError> {
-        Err(ClusterError::NoExactJoin)
     }
 }

@@ -70,11 +70,7 @@ pub enum ClusterError {
         /// What differs.
         what: &'static str,
     },
-    /// The exact join is not in this build.
-    #[error("this program was built without the exact join")]
-    NoExactJoin,
     /// The exact join could not do it.
-    #[cfg(feature = "exact")]
     #[error(transparent)]
     Join(wonbon_join::JoinError),
     /// An input is not what it was when it was read first.

@@ -18,7 +18,6 @@ pub mod corpus;
 pub mod deciding;
 pub mod dedup;
 mod error;
-#[cfg(feature = "exact")]
 pub mod exact;
 pub mod families;
 pub mod keep;

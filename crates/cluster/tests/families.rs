@@ -102,7 +102,6 @@ fn sets(texts: &[String]) -> Vec<BTreeSet<u64>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    #[cfg(feature = "exact")]
     #[test]
     fn exact_star_families_are_what_adding_one_at_a_time_gives(
         texts in texts(),
@@ -159,7 +158,6 @@ proptest! {
         }
     }
 
-    #[cfg(feature = "exact")]
     #[test]
     fn exact_linked_families_are_the_components_of_all_pairs(
         texts in texts(),

@@ -5,6 +5,8 @@
 
 pub mod cluster;
 pub mod corpora;
+pub mod generate;
 pub mod harness;
+pub mod join;
 pub mod sketch;
 pub mod text;

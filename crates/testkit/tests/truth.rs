@@ -6,6 +6,9 @@
 //! the test computes it again with the words of that program and finds its value: the difference is
 //! explained by the normal form, pair by pair.
 
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+#![allow(clippy::print_stdout, reason = "says how many differences were explained")]
+
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 

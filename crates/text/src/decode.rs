@@ -19,7 +19,7 @@
 //!
 //! Malformed places become U+FFFD. Text that is valid UTF-8 is borrowed, not copied.
 //!
-//! Cost: linear. At most two decodings and one detection over [`DETECTED_BYTES`]; no state.
+//! Cost: linear. At most two decodings and one detection over 256 KiB; no state.
 //! Not here: ISO-2022-KR, HZ and UTF-7, which browsers refuse as well; UTF-32.
 
 use std::borrow::Cow;
@@ -31,8 +31,8 @@ use memchr::{memchr, memmem};
 /// How far a `meta` with the charset is looked for, as the HTML standard has it.
 const PRESCANNED_BYTES: usize = 1024;
 
-/// How many bytes, from the first that is not ASCII, the detector reads. Detection is settled
-/// after a few kilobytes of text; the bound keeps its cost below that of decoding.
+/// How many bytes, from the first that is not ASCII, the detector reads; bounds its cost on long
+/// files, where more text would not tell more.
 const DETECTED_BYTES: usize = 1 << 18;
 
 /// How many bytes are looked at for UTF-16 without a byte order mark.
@@ -247,7 +247,7 @@ fn declared_in_meta(bytes: &[u8]) -> Option<&'static Encoding> {
 }
 
 /// UTF-16 shows in its zero bytes (spaces, digits, markup): one half of the byte pairs has many,
-/// the other nearly none. Lone surrogates or many control characters speak against it.
+/// the other few (letters such as U+AC00 end in one). Lone surrogates or many control characters speak against it.
 fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(PAIRED_BYTES) & !1];
     memchr(0, sample)?;
@@ -258,7 +258,7 @@ fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     }
     let pairs = sample.len() / 2;
     let (high, encoding) = if zeros[0] > zeros[1] { (0, UTF_16BE) } else { (1, UTF_16LE) };
-    if zeros[high] * 50 < pairs || zeros[1 - high] * 20 > zeros[high] {
+    if zeros[high] * 50 < pairs || zeros[1 - high] * 3 > zeros[high] {
         return None;
     }
     let (mut controls, mut surrogate_before) = (0usize, false);

@@ -10,16 +10,24 @@
 //! Anchor text is the text up to `</a>` (or the next `a`), white space folded; an image's `alt`
 //! stands for the image when there is no text.
 //!
-//! Why not a general streaming rewriter: the tokenizer of `extract` is already here, several times
-//! faster, has no memory limit to fail at, and gives by construction the same links as the
+//! Why not a general streaming rewriter (lol_html): the tokenizer of `extract` is already here, as
+//! fast or faster, has no memory limit to fail at, and gives by construction the same links as the
 //! extractor. docs/core-text.md has the measured comparison.
 //!
-//! Cost: one pass over the page, linear; memory is what is returned.
+//! Cost: one pass over the page, linear; memory is what is returned, at most 65,536 links.
 
 use url::Url;
 
 use crate::extract::tags::Tag;
 use crate::extract::tokens::{Span, Token, Tokenizer};
+
+/// Links of a page that are returned; what lists more is not written for readers. With
+/// [`MAX_BASE_BYTES`] it keeps a small page with a long `base` from growing without bound.
+const MAX_LINKS: usize = 1 << 16;
+/// Longest `href` that is resolved; browsers and servers stop at a few thousand bytes as well.
+const MAX_HREF_BYTES: usize = 1 << 13;
+/// Longest base address.
+const MAX_BASE_BYTES: usize = 1 << 11;
 
 /// Where a page points, and the words it says this with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,19 +63,23 @@ pub fn links(html: &str, base: Option<&str>) -> Vec<Link> {
                 tag if tag.is_block() => collector.separate(),
                 _ => {}
             },
-            Token::Start { name, .. } => {
+            Token::Start { name, self_closing, .. } => {
                 let name = name.of(page);
                 let tag = Tag::of(name);
                 if tag.is_block() || tag == Tag::Br {
                     collector.separate();
                 }
+                if tag.breaks_out() {
+                    tokenizer.leave_foreign();
+                }
+                let is_empty = self_closing && tokenizer.in_foreign();
                 match tag {
                     Tag::A | Tag::Area | Tag::Base | Tag::Img => collector.start(tag, &tokenizer),
-                    Tag::Plaintext => {
+                    Tag::Plaintext if !is_empty => {
                         let rest = tokenizer.rest();
                         collector.text(rest.of(page));
                     }
-                    tag if tag.is_raw() => {
+                    tag if tag.is_raw() && !is_empty => {
                         let content = tokenizer.raw_text(&name.to_ascii_lowercase());
                         if tag == Tag::Xmp {
                             collector.text(content.of(page));
@@ -133,7 +145,9 @@ impl<'page> LinkCollector<'page> {
                 let href = span("href").or_else(|| span("xlink:href"));
                 let alternative = if tag == Tag::Area { span("alt") } else { None };
                 self.end();
-                if let Some(href) = href {
+                if let Some(href) = href
+                    && self.found.len() < MAX_LINKS
+                {
                     let start = self.texts.len();
                     let text = Span::new(start, start);
                     self.found.push(Found { href, text, alternative });
@@ -192,8 +206,13 @@ impl<'page> LinkCollector<'page> {
 
     /// The address that relative ones on this page start from.
     pub(crate) fn base_url(&self, address: Option<&str>) -> Option<Url> {
-        let address = address.and_then(|address| Url::parse(address.trim()).ok());
+        let address = address
+            .filter(|address| address.len() <= MAX_BASE_BYTES)
+            .and_then(|address| Url::parse(address.trim()).ok());
         let Some(base) = self.base else { return address };
+        if base.of(self.page).len() > MAX_BASE_BYTES {
+            return address;
+        }
         let href = htmlize::unescape_attribute(base.of(self.page));
         let resolved = Url::options().base_url(address.as_ref()).parse(href.trim()).ok();
         resolved.filter(|url| !url.cannot_be_a_base()).or(address)
@@ -202,6 +221,9 @@ impl<'page> LinkCollector<'page> {
 
 /// An `href` as an absolute `http(s)` address without fragment.
 pub(crate) fn resolve(href: &str, base: Option<&Url>) -> Option<String> {
+    if href.len() > MAX_HREF_BYTES {
+        return None;
+    }
     let href = htmlize::unescape_attribute(href);
     let href = href.trim_matches(|c: char| c <= ' ');
     if href.starts_with('#') {

@@ -1,8 +1,8 @@
 //! The few fields we want from JSON-LD, read leniently.
 //!
 //! Pages write JSON-LD by string concatenation: raw line breaks inside strings, trailing commas,
-//! two documents in one script. A strict parser refuses a third of what is useful, so this reads
-//! what it can: objects as they nest, their string members, in one pass and without recursion.
+//! two documents in one script. A strict parser refuses such a script whole, so this reads what it
+//! can: objects as they nest, their string members, in one pass and without recursion.
 //!
 //! Cost: linear; one entry per open object.
 
@@ -14,10 +14,14 @@ pub(crate) struct Thing {
     pub description: Option<String>,
     pub headline: Option<String>,
     pub date_published: Option<String>,
-    pub date_created: Option<String>,
     pub language: Option<String>,
-    /// How many objects are around this one.
-    pub depth: usize,
+}
+
+impl Thing {
+    /// Whether one of its types is among `names`.
+    pub(crate) fn is(&self, names: &[&str]) -> bool {
+        self.types.iter().any(|kind| names.contains(&kind.rsplit('/').next().unwrap_or(kind)))
+    }
 }
 
 /// Objects deeper than this are read over.
@@ -30,7 +34,6 @@ pub(crate) fn things(json: &str) -> Vec<Thing> {
     // Open objects (index into `done`) and arrays with the key they are the value of.
     let mut open: Vec<(Option<usize>, String)> = Vec::new();
     let mut key = String::new();
-    let mut pending: Option<String> = None;
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {
@@ -42,7 +45,6 @@ pub(crate) fn things(json: &str) -> Vec<Thing> {
                     behind += 1;
                 }
                 if bytes.get(behind) == Some(&b':') {
-                    pending = None;
                     key = value;
                     at = behind + 1;
                 } else {
@@ -57,7 +59,6 @@ pub(crate) fn things(json: &str) -> Vec<Thing> {
                     if let Some(owner) = owner {
                         set(&mut done[owner], name, value);
                     }
-                    pending = None;
                 }
                 continue;
             }
@@ -65,9 +66,8 @@ pub(crate) fn things(json: &str) -> Vec<Thing> {
                 if open.len() >= MAX_DEPTH {
                     return done;
                 }
-                let depth = open.iter().filter(|(owner, _)| owner.is_some()).count();
                 open.push((Some(done.len()), std::mem::take(&mut key)));
-                done.push(Thing { depth, ..Thing::default() });
+                done.push(Thing::default());
             }
             b'[' => {
                 if open.len() >= MAX_DEPTH {
@@ -82,7 +82,6 @@ pub(crate) fn things(json: &str) -> Vec<Thing> {
         }
         at += 1;
     }
-    let _ = pending;
     done
 }
 
@@ -96,7 +95,6 @@ fn set(thing: &mut Thing, key: &str, value: String) {
         "description" => &mut thing.description,
         "headline" => &mut thing.headline,
         "datePublished" => &mut thing.date_published,
-        "dateCreated" => &mut thing.date_created,
         "inLanguage" => &mut thing.language,
         _ => return,
     };

@@ -40,26 +40,33 @@ impl Marks {
     pub(crate) const DETAIL: Marks = Marks(1 << 8);
     /// Not shown.
     pub(crate) const HIDDEN: Marks = Marks(1 << 9);
-    /// Names the content: `article-body`, `entry-content`.
-    pub(crate) const CONTENT: Marks = Marks(1 << 10);
     /// `role=main` or the like.
-    pub(crate) const MAIN: Marks = Marks(1 << 11);
+    pub(crate) const MAIN: Marks = Marks(1 << 10);
     /// `itemprop=articleBody`.
-    pub(crate) const ARTICLE_BODY: Marks = Marks(1 << 12);
-    /// Page head: `header`, `masthead`.
-    pub(crate) const HEAD: Marks = Marks(1 << 13);
-    /// Names a whole page frame: `wrapper`, `layout`, `page`; other words beside it are about
-    /// layout, not about role.
-    pub(crate) const FRAME: Marks = Marks(1 << 14);
+    pub(crate) const ARTICLE_BODY: Marks = Marks(1 << 11);
     /// `template` with a shadow root: shown.
-    pub(crate) const SHADOW: Marks = Marks(1 << 15);
-    /// A table of contents.
-    pub(crate) const CONTENTS: Marks = Marks(1 << 16);
+    pub(crate) const SHADOW: Marks = Marks(1 << 12);
     /// The editor's container of a well-known blog platform.
-    pub(crate) const BLOG_POST: Marks = Marks(1 << 17);
+    pub(crate) const BLOG_POST: Marks = Marks(1 << 13);
+
+    /// A page builder's or a side column's part.
+    pub(crate) const WIDGET: Marks = Marks(1 << 14);
+
+    /// Words that name the frame on one site and the content on the next.
+    pub(crate) const WEAK: Marks = Marks(1 << 15);
+    /// Customers' reviews.
+    pub(crate) const REVIEW: Marks = Marks(1 << 16);
+    /// A card about a user.
+    pub(crate) const PERSON: Marks = Marks(1 << 17);
+    /// Quoted text.
+    pub(crate) const QUOTE: Marks = Marks(1 << 18);
 
     pub(crate) const fn or(self, other: Marks) -> Marks {
         Marks(self.0 | other.0)
+    }
+
+    pub(crate) const fn without(self, other: Marks) -> Marks {
+        Marks(self.0 & !other.0)
     }
 
     pub(crate) fn any(self, other: Marks) -> bool {
@@ -94,25 +101,21 @@ impl MarkReader {
                     marks.add(self.words(value));
                 }
                 n if n.eq_ignore_ascii_case(b"role") => marks.add(role(value)),
-                n if n.eq_ignore_ascii_case(b"hidden") => {
-                    if !value.eq_ignore_ascii_case("until-found") {
-                        marks.add(Marks::HIDDEN);
-                    }
+                n if n.eq_ignore_ascii_case(b"hidden")
+                    && !value.eq_ignore_ascii_case("until-found") =>
+                {
+                    marks.add(Marks::HIDDEN);
                 }
-                n if n.eq_ignore_ascii_case(b"aria-hidden") => {
-                    if value.eq_ignore_ascii_case("true") {
-                        marks.add(Marks::HIDDEN);
-                    }
+                n if n.eq_ignore_ascii_case(b"aria-hidden")
+                    && value.eq_ignore_ascii_case("true") =>
+                {
+                    marks.add(Marks::HIDDEN);
                 }
-                n if n.eq_ignore_ascii_case(b"style") => {
-                    if hides(value) {
-                        marks.add(Marks::HIDDEN);
-                    }
-                }
-                n if n.eq_ignore_ascii_case(b"itemprop") => {
-                    if value.split_ascii_whitespace().any(|v| v == "articleBody") {
-                        marks.add(Marks::ARTICLE_BODY);
-                    }
+                n if n.eq_ignore_ascii_case(b"style") && hides(value) => marks.add(Marks::HIDDEN),
+                n if n.eq_ignore_ascii_case(b"itemprop")
+                    && value.split_ascii_whitespace().any(|v| v == "articleBody") =>
+                {
+                    marks.add(Marks::ARTICLE_BODY);
                 }
                 n if tag == Tag::Template
                     && n.len() > 14
@@ -156,7 +159,6 @@ fn role(value: &str) -> Marks {
         "navigation" | "menu" | "menubar" | "tablist" | "toolbar" => Marks::NAVIGATION,
         "contentinfo" => Marks::FOOT,
         "complementary" => Marks::SIDE,
-        "banner" => Marks::HEAD,
         "search" | "dialog" | "alertdialog" | "alert" => Marks::POPUP,
         _ => Marks::NONE,
     }
@@ -196,8 +198,9 @@ fn marks_of(value: &str) -> Marks {
 fn whole_name(name: &str) -> Marks {
     let mut lower = [0u8; 32];
     let Some(buffer) = lower.get_mut(..name.len()) else { return Marks::NONE };
-    buffer.copy_from_slice(name.as_bytes());
-    buffer.make_ascii_lowercase();
+    for (to, &from) in buffer.iter_mut().zip(name.as_bytes()) {
+        *to = if from == b'_' { b'-' } else { from.to_ascii_lowercase() };
+    }
     match &*buffer {
         b"sr-only"
         | b"visually-hidden"
@@ -219,31 +222,30 @@ fn whole_name(name: &str) -> Marks {
         | b"u-hidden"
         | b"ng-hide"
         | b"uk-hidden" => Marks::HIDDEN,
-        b"se-main-container"
-        | b"se_component_wrap"
-        | b"postviewarea"
-        | b"tt_article_useless_p_margin"
-        | b"contents_style"
-        | b"wrap_body"
-        | b"entry-content"
-        | b"post-content"
-        | b"article-content"
-        | b"post-body"
-        | b"article-body"
+        // What blog engines and the platforms of Korea, Japan and China call the post's container.
+        b"entry-content"
         | b"entry-body"
-        | b"article_view"
-        | b"blogview_content"
-        | b"hatenablog-entry"
+        | b"post-content"
+        | b"post__content"
+        | b"post-body"
+        | b"article-content"
+        | b"article__content"
+        | b"article-body"
+        | b"article__body"
         | b"article-body-inner"
         | b"articlebody"
         | b"story-body"
-        | b"article__body"
-        | b"post__content"
-        | b"article__content"
+        | b"markdown-body"
+        | b"se-main-container"
+        | b"se-component-wrap"
+        | b"postviewarea"
+        | b"tt-article-useless-p-margin"
+        | b"contents-style"
+        | b"wrap-body"
+        | b"article-view"
+        | b"blogview-content"
         | b"articalcontent"
-        | b"content_views"
-        | b"markdown-body" => Marks::BLOG_POST,
-        b"tab-content" | b"tab-pane" | b"tab-panel" => Marks::NONE,
+        | b"content-views" => Marks::BLOG_POST,
         _ => Marks::NONE,
     }
 }
@@ -257,48 +259,40 @@ fn word(word: &str) -> Marks {
         b"nav" | b"navbar" | b"navigation" | b"menu" | b"submenu" | b"menubar" | b"menus"
         | b"breadcrumb" | b"breadcrumbs" | b"crumb" | b"crumbs" | b"pagination" | b"pager"
         | b"paging" | b"paginator" | b"toolbar" | b"topbar" | b"subnav" | b"topnav"
-        | b"sitenav" | b"gnb" | b"lnb" | b"snb" | b"dropdown" | b"megamenu" | b"skip" | b"jump"
-        | b"sitemap" => Marks::NAVIGATION,
+        | b"sitenav" | b"gnb" | b"lnb" | b"snb" | b"megamenu" | b"sitemap" => Marks::NAVIGATION,
         b"footer" | b"foot" | b"colophon" | b"copyright" | b"copyrights" | b"footnav"
-        | b"sitefooter" | b"disclaimer" | b"legal" | b"imprint" => Marks::FOOT,
-        b"sidebar" | b"sidebars" | b"aside" | b"side" | b"rail" | b"widget" | b"widgets"
-        | b"sidenav" | b"leftbar" | b"rightbar" | b"rightcol" | b"sidecol" | b"blogroll" => {
-            Marks::SIDE
-        }
+        | b"sitefooter" | b"imprint" => Marks::FOOT,
+        b"sidebar" | b"sidebars" | b"aside" | b"rail" | b"sidenav" | b"leftbar" | b"rightbar"
+        | b"rightcol" | b"sidecol" | b"blogroll" => Marks::SIDE,
         b"ad" | b"ads" | b"advert" | b"adverts" | b"advertisement" | b"advertising"
-        | b"adsbygoogle" | b"adsense" | b"sponsor" | b"sponsored" | b"sponsors" | b"promo"
-        | b"promos" | b"promotion" | b"promotions" | b"dfp" | b"taboola" | b"outbrain"
-        | b"adbox" | b"adslot" | b"adunit" | b"banner" | b"banners" | b"cta" | b"upsell"
-        | b"affiliate" | b"donate" | b"donation" => Marks::ADVERT,
+        | b"adsbygoogle" | b"adsense" | b"sponsor" | b"sponsored" | b"sponsors" | b"dfp"
+        | b"taboola" | b"outbrain" | b"adbox" | b"adslot" | b"adunit" => Marks::ADVERT,
         b"share" | b"sharing" | b"shares" | b"social" | b"socials" | b"sns" | b"addtoany"
-        | b"sharethis" | b"addthis" | b"follow" | b"sharebar" | b"sharedaddy" | b"likes"
-        | b"print" | b"bookmark" => Marks::SHARE,
+        | b"sharethis" | b"addthis" | b"sharebar" | b"sharedaddy" | b"likes" => Marks::SHARE,
         b"comment" | b"comments" | b"disqus" | b"respond" | b"commentlist" | b"reply"
         | b"replies" | b"trackback" | b"trackbacks" | b"pingback" | b"guestbook" => Marks::COMMENT,
         b"related" | b"recommend" | b"recommended" | b"recommendation" | b"recommendations"
-        | b"similar" | b"popular" | b"trending" | b"recirculation" | b"recirc" | b"upnext"
-        | b"readnext" | b"yarpp" | b"relatedposts" | b"suggested" | b"suggestions" | b"latest"
-        | b"recent" | b"crosssell" | b"morefrom" | b"teaser" | b"teasers" => Marks::RELATED,
-        b"modal" | b"popup" | b"popups" | b"overlay" | b"cookie" | b"cookies" | b"consent"
-        | b"gdpr" | b"newsletter" | b"subscribe" | b"subscription" | b"signup" | b"login"
-        | b"signin" | b"lightbox" | b"tooltip" | b"toast" | b"optin" | b"offcanvas" | b"drawer"
-        | b"popover" | b"register" | b"registration" | b"paywall" | b"search" | b"searchform"
-        | b"snackbar" | b"flyout" | b"onetrust" | b"captcha" => Marks::POPUP,
+        | b"similar" | b"trending" | b"recirculation" | b"recirc" | b"upnext" | b"readnext"
+        | b"yarpp" | b"relatedposts" | b"crosssell" | b"morefrom" => Marks::RELATED,
+        b"popups" | b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"newsletter" | b"toast"
+        | b"optin" | b"offcanvas" | b"popover" | b"searchform" | b"snackbar" | b"onetrust"
+        | b"captcha" => Marks::POPUP,
         b"byline" | b"author" | b"authors" | b"meta" | b"metadata" | b"postmeta" | b"tags"
         | b"tag" | b"taglist" | b"categories" | b"timestamp" | b"dateline" | b"posted"
-        | b"avatar" | b"bio" | b"rating" | b"ratings" | b"views" | b"permalink" | b"credit"
-        | b"credits" | b"caption" | b"info" | b"badge" | b"label" | b"labels" | b"counter" => {
-            Marks::DETAIL
-        }
-        b"header" | b"masthead" | b"topbanner" | b"siteheader" => Marks::HEAD,
-        b"toc" | b"tableofcontents" => Marks::CONTENTS,
-        b"content" | b"contents" | b"article" | b"post" | b"posts" | b"entry" | b"story"
-        | b"body" | b"text" | b"hentry" | b"blog" | b"main" | b"detail" | b"view"
-        | b"description" | b"answer" | b"question" | b"message" | b"thread" | b"topic"
-        | b"product" => Marks::CONTENT,
-        b"wrapper" | b"wrap" | b"container" | b"layout" | b"page" | b"site" | b"app" | b"root"
-        | b"has" | b"with" | b"no" | b"is" | b"col" | b"column" | b"columns" | b"grid" | b"row"
-        | b"section" | b"outer" => Marks::FRAME,
+        | b"avatar" | b"caption" | b"info" | b"bio" | b"rating" | b"ratings" | b"permalink"
+        | b"credit" | b"credits" => Marks::DETAIL,
+        b"widget" | b"widgets" => Marks::WIDGET,
+        b"review" | b"reviews" | b"testimonial" | b"testimonials" => Marks::REVIEW,
+        b"userinfo" | b"poster" | b"profile" | b"signature" | b"postprofile" | b"userbit"
+        | b"memberinfo" | b"usercard" | b"user" | b"member" => Marks::PERSON,
+        b"quote" | b"blockquote" | b"quoted" => Marks::QUOTE,
+        b"banner" | b"banners" | b"cta" | b"promo" | b"promos" | b"promotion" | b"promotions"
+        | b"side" | b"legal" | b"disclaimer" | b"recent" | b"latest" | b"popular" | b"teaser"
+        | b"teasers" | b"follow" | b"print" | b"bookmark" | b"register" | b"registration"
+        | b"drawer" | b"overlay" | b"upsell" | b"donate" | b"donation" | b"modal" | b"popup"
+        | b"jump" | b"skip" | b"suggested" | b"suggestions" | b"dropdown" | b"paywall"
+        | b"subscription" | b"flyout" | b"lightbox" | b"tooltip" | b"affiliate" | b"search"
+        | b"subscribe" | b"signup" | b"login" | b"signin" => Marks::WEAK,
         _ => Marks::NONE,
     }
 }

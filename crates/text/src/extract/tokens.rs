@@ -2,8 +2,7 @@
 //!
 //! Why our own: the extractor and the link reader need start tags with their attributes, end tags
 //! and texts, nothing else. Working on a whole page in memory lets every token be a range of it,
-//! so nothing is copied and no state survives between calls; `memchr` does the long jumps. A
-//! general tokenizer that keeps the standard's 80 states spends more time than our whole budget.
+//! so nothing is copied and no state survives between calls; `memchr` does the long jumps.
 //!
 //! It follows the WHATWG tokenizer where the difference can be seen in text or links: quoted
 //! attribute values, comments and their odd endings, bogus comments, raw text (`script`, `style`,
@@ -64,6 +63,7 @@ pub(crate) struct Tokenizer<'page> {
     bytes: &'page [u8],
     at: usize,
     attributes: Vec<Attribute>,
+    foreign: bool,
 }
 
 impl<'page> Tokenizer<'page> {
@@ -77,11 +77,21 @@ impl<'page> Tokenizer<'page> {
         } else {
             page
         };
-        Tokenizer { page, bytes: page.as_bytes(), at: 0, attributes: Vec::new() }
+        Tokenizer { page, bytes: page.as_bytes(), at: 0, attributes: Vec::new(), foreign: false }
     }
 
     pub(crate) fn page(&self) -> &'page str {
         self.page
+    }
+
+    /// Whether we are inside `svg` or `math`, where `/>` really closes and so `<style/>` is empty.
+    /// Readers call [`leave_foreign`](Self::leave_foreign) at tags that cannot stand there.
+    pub(crate) fn in_foreign(&self) -> bool {
+        self.foreign
+    }
+
+    pub(crate) fn leave_foreign(&mut self) {
+        self.foreign = false;
     }
 
     /// Attributes of the start tag last returned, in order; a repeated name appears repeatedly
@@ -213,11 +223,17 @@ impl<'page> Tokenizer<'page> {
         at
     }
 
+    fn is_foreign_name(&self, start: usize, end: usize) -> bool {
+        let name = &self.bytes[start..end];
+        name.eq_ignore_ascii_case(b"svg") || name.eq_ignore_ascii_case(b"math")
+    }
+
     fn start_tag(&mut self, name_start: usize) -> Option<Token> {
         let name_end = self.name_end(name_start);
         self.attributes.clear();
         let (close, self_closing) = self.read_attributes(name_end)?;
         self.at = close + 1;
+        self.foreign |= self.is_foreign_name(name_start, name_end) && !self_closing;
         Some(Token::Start {
             name: Span::new(name_start, name_end),
             tail: Span::new(name_end, close),
@@ -231,6 +247,7 @@ impl<'page> Tokenizer<'page> {
         self.attributes.clear();
         let (close, _) = self.read_attributes(name_end)?;
         self.at = close + 1;
+        self.foreign &= !self.is_foreign_name(name_start, name_end);
         Some(Token::End { name: Span::new(name_start, name_end) })
     }
 
@@ -377,8 +394,13 @@ pub(crate) fn is_space(b: u8) -> bool {
 /// The value of an attribute in a start tag's `tail`, not unescaped.
 pub(crate) fn attribute_in<'page>(tail: &'page str, name: &str) -> Option<&'page str> {
     // The tail was cut before its '>': give the reader one to stop at.
-    let mut tokenizer =
-        Tokenizer { page: tail, bytes: tail.as_bytes(), at: 0, attributes: Vec::new() };
+    let mut tokenizer = Tokenizer {
+        page: tail,
+        bytes: tail.as_bytes(),
+        at: 0,
+        attributes: Vec::new(),
+        foreign: false,
+    };
     let _unfinished = tokenizer.read_attributes(0);
     tokenizer.attribute(name)
 }

@@ -194,13 +194,10 @@ impl<'page> Builder<'page> {
         if tag.is_block() || tag == Tag::Br {
             self.tree.links.separate();
         }
-        if self.top().foreign {
-            if tag.breaks_out() {
-                while self.top().foreign {
-                    self.pop();
-                }
-            } else if self_closing {
-                return;
+        if tag.breaks_out() {
+            self.tokenizer.leave_foreign();
+            while self.top().foreign {
+                self.pop();
             }
         }
         match tag {
@@ -222,7 +219,11 @@ impl<'page> Builder<'page> {
             }
             _ => {}
         }
-        if tag.is_look() {
+        if tag.is_look() || (self_closing && self.tokenizer.in_foreign()) {
+            return;
+        }
+        if is_table_part(tag) && tag != Tag::Table && self.open_count[Tag::Table as usize] == 0 {
+            self.break_line();
             return;
         }
         self.close_implied(tag);
@@ -317,11 +318,7 @@ impl<'page> Builder<'page> {
                     Tag::Colgroup,
                 ]);
             }
-            Tag::Button => {
-                if self.in_scope(Tag::Button) {
-                    self.pop_to(Tag::Button);
-                }
-            }
+            Tag::Button if self.in_scope(Tag::Button) => self.pop_to(Tag::Button),
             Tag::Rt | Tag::Rp | Tag::Rb | Tag::Rtc => {
                 self.close_top(&[Tag::Rt, Tag::Rp, Tag::Rb]);
             }
@@ -400,9 +397,7 @@ impl<'page> Builder<'page> {
         match tag {
             Tag::A => self.tree.links.end(),
             Tag::Br => {
-                self.push_node(Tag::Br, Span::default());
-                let last = self.tree.nodes.len() - 1;
-                self.tree.nodes[last].end = last as u32 + 1;
+                self.break_line();
                 return;
             }
             Tag::Body | Tag::Html => return,
@@ -417,11 +412,19 @@ impl<'page> Builder<'page> {
             return;
         }
         if self.open_count[tag as usize] == 0 {
+            // An end tag that ends nothing still shows where a block was thought to end.
+            if tag.is_block() {
+                self.break_line();
+            }
             return;
         }
         if tag.is_heading() {
             let found = self.stack.iter().rposition(|open| open.tag.is_heading());
-            self.close_found(found, tag);
+            if let Some(at) = found
+                && !self.stack[at..].iter().any(|open| open.tag.is_scope())
+            {
+                self.truncate(at);
+            }
             return;
         }
         if tag == Tag::Form {
@@ -435,24 +438,12 @@ impl<'page> Builder<'page> {
         }
         let name_hash = if tag == Tag::Other { hash_name(name) } else { 0 };
         let is_inline = !tag.is_special() && !tag.is_scope();
-        let is_table_part = matches!(
-            tag,
-            Tag::Table
-                | Tag::Tr
-                | Tag::Td
-                | Tag::Th
-                | Tag::Tbody
-                | Tag::Thead
-                | Tag::Tfoot
-                | Tag::Caption
-                | Tag::Colgroup
-        );
         for (at, open) in self.stack.iter().enumerate().rev() {
             if open.tag == tag && open.name_hash == name_hash {
                 self.truncate(at);
                 return;
             }
-            let stops = if is_table_part {
+            let stops = if is_table_part(tag) {
                 matches!(open.tag, Tag::Table | Tag::Template | Tag::Noscript)
             } else if tag == Tag::Li {
                 open.tag.is_scope() || matches!(open.tag, Tag::Ul | Tag::Ol)
@@ -467,7 +458,9 @@ impl<'page> Builder<'page> {
                 break;
             }
         }
-        if is_inline {
+        if tag.is_block() {
+            self.break_line();
+        } else if is_inline {
             // Closed across a block: let it go with the block.
             let found =
                 self.stack.iter().rposition(|open| open.tag == tag && open.name_hash == name_hash);
@@ -479,12 +472,18 @@ impl<'page> Builder<'page> {
         }
     }
 
-    fn close_found(&mut self, found: Option<usize>, _tag: Tag) {
-        if let Some(at) = found
-            && !self.stack[at..].iter().any(|open| open.tag.is_scope())
-        {
-            self.truncate(at);
-        }
+    fn break_line(&mut self) {
+        let node = self.tree.nodes.len() as u32;
+        self.tree.nodes.push(Node {
+            tag: Some(Tag::Br),
+            in_link: false,
+            unescaped: false,
+            marks: Marks::NONE,
+            parent: self.top().node,
+            end: node + 1,
+            span: Span::default(),
+            weight: 0,
+        });
     }
 
     fn pop_to(&mut self, tag: Tag) {
@@ -516,6 +515,21 @@ impl<'page> Builder<'page> {
             self.tree.nodes[open.node as usize].end = self.tree.nodes.len() as u32;
         }
     }
+}
+
+fn is_table_part(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Table
+            | Tag::Tr
+            | Tag::Td
+            | Tag::Th
+            | Tag::Tbody
+            | Tag::Thead
+            | Tag::Tfoot
+            | Tag::Caption
+            | Tag::Colgroup
+    )
 }
 
 /// Bytes that are neither white space nor no-break spaces.

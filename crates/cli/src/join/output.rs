@@ -1,0 +1,298 @@
+//! Pairs to standard output or a file: sorted, complete or not at all.
+//!
+//! A join finds pairs in the order of its records' sizes; the output is in the order of lines.
+//! Pairs are sorted in memory, or, when a memory limit was given and they exceed their share of
+//! it, in runs that are written to a temporary file and merged.
+//!
+//! A file is written beside its destination under a temporary name and renamed when it is
+//! complete and on disk. Something that is not a regular file (a device, a pipe) is written to
+//! directly.
+
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use tempfile::NamedTempFile;
+use wonbon_join::{Measure, Pair, PairSink};
+
+/// A line on standard error; that it cannot be written is nobody's loss.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// How a pair is printed.
+pub struct Format {
+    pub json: bool,
+    pub measure: Measure,
+    pub two_files: bool,
+}
+
+impl Format {
+    fn print(&self, pair: &Pair, to: &mut dyn Write) -> io::Result<()> {
+        let Pair { left, right, overlap, .. } = pair;
+        let value = pair.value(self.measure, self.two_files);
+        let whole = self.measure == Measure::Overlap;
+        match (self.json, whole) {
+            (false, false) => writeln!(to, "{left}\t{right}\t{value:.6}"),
+            (false, true) => writeln!(to, "{left}\t{right}\t{overlap}"),
+            (true, false) => writeln!(
+                to,
+                r#"{{"left":{left},"right":{right},"similarity":{value:.6},"overlap":{overlap}}}"#
+            ),
+            (true, true) => writeln!(
+                to,
+                r#"{{"left":{left},"right":{right},"similarity":{overlap},"overlap":{overlap}}}"#
+            ),
+        }
+    }
+}
+
+/// Where pairs go.
+pub enum Output {
+    /// Standard output.
+    Standard,
+    /// A regular file, complete or absent.
+    File(PathBuf),
+    /// Something else that can be written to.
+    Device(PathBuf),
+}
+
+impl Output {
+    /// Says early that a destination cannot be written.
+    pub fn check(path: Option<&Path>) -> Result<Self> {
+        let Some(path) = path else { return Ok(Self::Standard) };
+        let wrong = || format!("could not write {}", path.display());
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => {
+                Err(io::Error::from(io::ErrorKind::IsADirectory)).with_context(wrong)
+            }
+            Ok(metadata) if !metadata.is_file() => Ok(Self::Device(path.to_owned())),
+            _ => {
+                beside(path).with_context(wrong)?;
+                Ok(Self::File(path.to_owned()))
+            }
+        }
+    }
+
+    /// Writes all pairs and counts them.
+    pub fn write(&self, sorter: PairSorter, format: &Format) -> Result<u64> {
+        match self {
+            Self::Standard => {
+                let mut to = BufWriter::with_capacity(1 << 18, io::stdout().lock());
+                let mut count = 0;
+                let written = sorter
+                    .for_each(|pair| {
+                        count += 1;
+                        format.print(pair, &mut to)
+                    })
+                    .and_then(|()| to.flush());
+                match written {
+                    // Whoever reads has enough.
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(count),
+                    Err(error) => Err(error).context("could not write to standard output"),
+                    Ok(()) => Ok(count),
+                }
+            }
+            Self::Device(path) => {
+                let wrong = || format!("could not write {}", path.display());
+                let file = File::options().write(true).open(path).with_context(wrong)?;
+                write_to(file, sorter, format).map(|(_, count)| count).with_context(wrong)
+            }
+            Self::File(path) => {
+                let wrong = || format!("could not write {}", path.display());
+                let temporary = beside(path).with_context(wrong)?;
+                let (temporary, count) = write_to(temporary, sorter, format).with_context(wrong)?;
+                temporary.as_file().sync_all().with_context(wrong)?;
+                temporary.persist(path).map_err(|error| error.error).with_context(wrong)?;
+                Ok(count)
+            }
+        }
+    }
+}
+
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".wonbon-join-").suffix(".partial");
+    #[cfg(unix)]
+    {
+        // Temporary files are private by default; the result is an ordinary file.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(directory.unwrap_or(Path::new(".")))
+}
+
+fn write_to<W: Write>(to: W, sorter: PairSorter, format: &Format) -> io::Result<(W, u64)> {
+    let mut to = BufWriter::with_capacity(1 << 18, to);
+    let mut count = 0;
+    sorter.for_each(|pair| {
+        count += 1;
+        format.print(pair, &mut to)
+    })?;
+    let to = to.into_inner().map_err(io::IntoInnerError::into_error)?;
+    Ok((to, count))
+}
+
+const PAIR_BYTES: usize = 20;
+
+/// Collects pairs in any order and gives them back sorted.
+pub struct PairSorter {
+    pairs: Vec<Pair>,
+    most: usize,
+    spilled: Option<File>,
+    runs: Vec<u64>,
+    failed: Option<io::Error>,
+}
+
+impl PairSorter {
+    /// With a memory limit, an eighth of it holds pairs.
+    pub fn new(memory: Option<u64>) -> Self {
+        let most = memory.map_or(usize::MAX, |bytes| {
+            usize::try_from(bytes / 8).unwrap_or(usize::MAX) / PAIR_BYTES
+        });
+        Self { pairs: Vec::new(), most, spilled: None, runs: Vec::new(), failed: None }
+    }
+
+    /// Whether spilling went well.
+    pub fn check(&mut self) -> Result<()> {
+        match self.failed.take() {
+            None => Ok(()),
+            Some(error) => Err(error).context("could not write a temporary file for sorting"),
+        }
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        self.pairs.sort_unstable();
+        let file = match &mut self.spilled {
+            Some(file) => file,
+            None => self.spilled.insert(tempfile::tempfile()?),
+        };
+        let mut to = BufWriter::with_capacity(1 << 16, &mut *file);
+        for pair in &self.pairs {
+            for value in [pair.left, pair.right, pair.overlap, pair.left_size, pair.right_size] {
+                to.write_all(&value.to_le_bytes())?;
+            }
+        }
+        to.flush()?;
+        drop(to);
+        self.runs.push(self.pairs.len() as u64);
+        self.pairs.clear();
+        Ok(())
+    }
+
+    /// Calls `each` for every pair, in order.
+    pub fn for_each(mut self, mut each: impl FnMut(&Pair) -> io::Result<()>) -> io::Result<()> {
+        self.pairs.sort_unstable();
+        let Some(file) = self.spilled else {
+            return self.pairs.iter().try_for_each(each);
+        };
+        let mut runs = Vec::new();
+        let mut at = 0;
+        for &count in &self.runs {
+            runs.push(Run::at(&file, at, count)?);
+            at += count * PAIR_BYTES as u64;
+        }
+        let last = runs.len();
+        let mut in_memory = self.pairs.iter();
+        let mut heads = BinaryHeap::new();
+        for (number, run) in runs.iter_mut().enumerate() {
+            heads.extend(run.next()?.map(|pair| std::cmp::Reverse((pair, number))));
+        }
+        heads.extend(in_memory.next().map(|&pair| std::cmp::Reverse((pair, last))));
+        while let Some(std::cmp::Reverse((pair, number))) = heads.pop() {
+            each(&pair)?;
+            let next = match runs.get_mut(number) {
+                Some(run) => run.next()?,
+                None => in_memory.next().copied(),
+            };
+            heads.extend(next.map(|pair| std::cmp::Reverse((pair, number))));
+        }
+        Ok(())
+    }
+}
+
+/// A sorted run in the temporary file, read a piece at a time.
+struct Run<'a> {
+    file: &'a File,
+    at: u64,
+    left: u64,
+    piece: BufReader<io::Cursor<Vec<u8>>>,
+}
+
+const PIECE: u64 = 3000;
+
+impl<'a> Run<'a> {
+    fn at(file: &'a File, at: u64, left: u64) -> io::Result<Self> {
+        Ok(Self { file, at, left, piece: BufReader::new(io::Cursor::new(Vec::new())) })
+    }
+
+    fn next(&mut self) -> io::Result<Option<Pair>> {
+        if self.piece.fill_buf()?.is_empty() {
+            let count = self.left.min(PIECE);
+            if count == 0 {
+                return Ok(None);
+            }
+            let mut bytes = vec![0; count as usize * PAIR_BYTES];
+            self.file.seek(SeekFrom::Start(self.at))?;
+            self.file.read_exact(&mut bytes)?;
+            self.at += bytes.len() as u64;
+            self.left -= count;
+            self.piece = BufReader::with_capacity(PAIR_BYTES, io::Cursor::new(bytes));
+        }
+        let mut values = [0_u32; 5];
+        for value in &mut values {
+            let mut bytes = [0; 4];
+            self.piece.read_exact(&mut bytes)?;
+            *value = u32::from_le_bytes(bytes);
+        }
+        let [left, right, overlap, left_size, right_size] = values;
+        Ok(Some(Pair { left, right, overlap, left_size, right_size }))
+    }
+}
+
+impl PairSink for PairSorter {
+    fn accept(&mut self, pairs: &[Pair]) -> ControlFlow<()> {
+        self.pairs.extend_from_slice(pairs);
+        if self.pairs.len() >= self.most
+            && let Err(error) = self.spill()
+        {
+            self.failed = Some(error);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spilled_runs_come_back_in_the_order_of_one_sort() {
+        let pairs: Vec<Pair> = (0..20_000_u32)
+            .map(|i| {
+                let left = i.wrapping_mul(2_654_435_761) >> 12;
+                Pair { left, right: left + 1 + i, overlap: i, left_size: i, right_size: i + 1 }
+            })
+            .collect();
+        let mut sorter = PairSorter::new(Some(8 * 20 * 700));
+        for some in pairs.chunks(97) {
+            assert!(sorter.accept(some).is_continue());
+        }
+        assert!(sorter.runs.len() > 10);
+        let mut back = Vec::new();
+        sorter
+            .for_each(|&pair| {
+                back.push(pair);
+                Ok(())
+            })
+            .unwrap();
+        let mut sorted = pairs;
+        sorted.sort_unstable();
+        assert_eq!(back, sorted);
+    }
+}

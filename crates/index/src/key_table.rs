@@ -1,0 +1,345 @@
+//! Keys to slots: a hash table that stores neither keys nor hashes.
+//!
+//! An entry is 32 bits: the number of a slot and six bits of the key's hash. Whoever looks a key up
+//! gets the slots whose six bits fit and compares what stands in the slot; the table asks for the
+//! hash of a slot again when it moves entries. That is what makes fifteen tables affordable: 4 bytes
+//! an entry where a table with keys takes 12 to 20.
+//!
+//! Shape: entries stand in buckets of sixteen, one cache line; a full bucket overflows into the next.
+//! Buckets make up shards of at most [`SHARD_ENTRIES`] entries, which grow by an eighth and split in
+//! two, each on its own (extendible hashing), so that no insert ever waits for the whole table and
+//! the load stays between 0.78 and 0.88.
+//!
+//! Cost: about 4.9 bytes an entry; a look-up reads one cache line, sometimes two, and calls back for
+//! one slot in five that does not fit. An insert moves about eight entries, spread over time.
+
+/// How many slots can be numbered.
+pub(crate) const MOST_SLOTS: usize = (1 << SLOT_BITS) - 2;
+
+const SLOT_BITS: u32 = 26;
+const SLOT: u32 = (1 << SLOT_BITS) - 1;
+/// No entry; no entry follows in this bucket or overflowed from it.
+const FREE: u32 = u32::MAX;
+/// An entry was removed from a full bucket: others may have overflowed from it.
+const REMOVED: u32 = u32::MAX - 1;
+const BUCKET_ENTRIES: usize = 16;
+/// A shard with more entries than this is split.
+const SHARD_ENTRIES: usize = 4096;
+
+type Bucket = [u32; BUCKET_ENTRIES];
+
+/// A table from hashes of keys to slots.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyTable {
+    /// For each value of the first `depth` bits of a hash, the number of its shard.
+    directory: Vec<u32>,
+    depth: u32,
+    shards: Vec<Shard>,
+    entries: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Shard {
+    /// How many first bits of the hash its entries have in common.
+    depth: u32,
+    /// Entries and removed places.
+    used: usize,
+    buckets: Vec<Bucket>,
+}
+
+impl KeyTable {
+    pub(crate) fn new() -> Self {
+        KeyTable { directory: vec![0], depth: 0, shards: vec![Shard::sized(0, 0)], entries: 0 }
+    }
+
+    /// A table of the slots 0, 1, 2, ... with these hashes, built at once.
+    pub(crate) fn build(hashes: &[u64]) -> Self {
+        let mut depth = 0;
+        while hashes.len() >> depth > SHARD_ENTRIES / 2 {
+            depth += 1;
+        }
+        // Slots sorted by shard: counted, then placed.
+        let shard_of = |hash: u64| first_bits(hash, depth);
+        let mut starts = vec![0; (1 << depth) + 1];
+        for &hash in hashes {
+            starts[shard_of(hash) + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut sorted = vec![0_u32; hashes.len()];
+        let mut next = starts.clone();
+        for (slot, &hash) in hashes.iter().enumerate() {
+            let at = &mut next[shard_of(hash)];
+            sorted[*at] = slot as u32;
+            *at += 1;
+        }
+        let shards = starts
+            .windows(2)
+            .map(|ends| {
+                let mut shard = Shard::sized(depth, ends[1] - ends[0]);
+                for &slot in &sorted[ends[0]..ends[1]] {
+                    shard.place(hashes[slot as usize], slot);
+                }
+                shard
+            })
+            .collect();
+        KeyTable { directory: (0..1 << depth).collect(), depth, shards, entries: hashes.len() }
+    }
+
+    /// Calls `each` with every slot that may have been added under this hash (all that were, and a
+    /// few others); stops when it returns `true`.
+    #[inline]
+    pub(crate) fn find(&self, hash: u64, mut each: impl FnMut(u32) -> bool) {
+        let shard = &self.shards[self.directory[first_bits(hash, self.depth)] as usize];
+        let tag = tag(hash);
+        let mut at = shard.bucket_of(hash);
+        for _ in 0..shard.buckets.len() {
+            for &entry in &shard.buckets[at] {
+                if entry == FREE {
+                    return;
+                }
+                if entry >> SLOT_BITS == tag && entry != REMOVED && each(entry & SLOT) {
+                    return;
+                }
+            }
+            at = shard.behind(at);
+        }
+    }
+
+    /// Adds a slot under a hash. `hash_of` tells the hash of any slot in the table.
+    pub(crate) fn insert(&mut self, hash: u64, slot: u32, hash_of: impl Fn(u32) -> u64) {
+        loop {
+            let number = self.directory[first_bits(hash, self.depth)] as usize;
+            let shard = &mut self.shards[number];
+            if shard.used < shard.room() {
+                shard.place(hash, slot);
+                self.entries += 1;
+                return;
+            }
+            // Many entries of one hash cannot be split apart; the directory must not grow for them.
+            let even = (self.entries >> shard.depth) >= SHARD_ENTRIES / 16;
+            if shard.used < SHARD_ENTRIES || !even {
+                let slots: Vec<u32> = shard.slots().collect();
+                let mut larger = Shard::sized(shard.depth, slots.len() + slots.len() / 8 + 1);
+                for slot in slots {
+                    larger.place(hash_of(slot), slot);
+                }
+                *shard = larger;
+            } else {
+                self.split(number, &hash_of);
+            }
+        }
+    }
+
+    /// Removes a slot that was added under a hash; tells whether it was there.
+    pub(crate) fn remove(&mut self, hash: u64, slot: u32) -> bool {
+        let shard = &mut self.shards[self.directory[first_bits(hash, self.depth)] as usize];
+        let wanted = entry(hash, slot);
+        let mut at = shard.bucket_of(hash);
+        for _ in 0..shard.buckets.len() {
+            let bucket = &mut shard.buckets[at];
+            if let Some(place) = bucket.iter().position(|&entry| entry == wanted) {
+                if bucket[BUCKET_ENTRIES - 1] == FREE {
+                    let last = bucket.iter().rposition(|&entry| entry != FREE).unwrap_or(place);
+                    bucket.swap(place, last);
+                    bucket[last] = FREE;
+                    shard.used -= 1;
+                } else {
+                    bucket[place] = REMOVED;
+                }
+                self.entries -= 1;
+                return true;
+            }
+            if bucket.contains(&FREE) {
+                return false;
+            }
+            at = shard.behind(at);
+        }
+        false
+    }
+
+    /// Divides the entries of a shard by one more bit of their hashes.
+    fn split(&mut self, number: usize, hash_of: impl Fn(u32) -> u64) {
+        let depth = self.shards[number].depth + 1;
+        if depth > self.depth {
+            self.directory = self.directory.iter().flat_map(|&shard| [shard, shard]).collect();
+            self.depth = depth;
+        }
+        let (mut lower, mut upper): (Vec<_>, Vec<_>) = self.shards[number]
+            .slots()
+            .map(|slot| (hash_of(slot), slot))
+            .partition(|&(hash, _)| first_bits(hash, depth) & 1 == 0);
+        let filled = |entries: &mut Vec<(u64, u32)>| {
+            let mut shard = Shard::sized(depth, entries.len());
+            for (hash, slot) in entries.drain(..) {
+                shard.place(hash, slot);
+            }
+            shard
+        };
+        let new = u32::try_from(self.shards.len()).expect("fewer shards than entries");
+        self.shards[number] = filled(&mut lower);
+        self.shards.push(filled(&mut upper));
+        for (bits, shard) in self.directory.iter_mut().enumerate() {
+            if *shard as usize == number && (bits >> (self.depth - depth)) & 1 == 1 {
+                *shard = new;
+            }
+        }
+    }
+
+    /// Bytes of memory, with what was reserved.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let buckets: usize = self.shards.iter().map(|shard| shard.buckets.capacity()).sum();
+        buckets * size_of::<Bucket>()
+            + self.shards.capacity() * size_of::<Shard>()
+            + self.directory.capacity() * size_of::<u32>()
+    }
+}
+
+impl Shard {
+    /// A shard with room for `entries` and a little more.
+    fn sized(depth: u32, entries: usize) -> Self {
+        let buckets = (entries * 100).div_ceil(78 * BUCKET_ENTRIES).max(1);
+        Shard { depth, used: 0, buckets: vec![[FREE; BUCKET_ENTRIES]; buckets] }
+    }
+
+    /// How many entries fit before it has to grow.
+    fn room(&self) -> usize {
+        (self.buckets.len() * BUCKET_ENTRIES * 88 / 100).max(BUCKET_ENTRIES - 2)
+    }
+
+    /// Where an entry belongs: the bits behind those all entries share, spread over the buckets.
+    #[inline]
+    fn bucket_of(&self, hash: u64) -> usize {
+        let bits = (hash << self.depth) >> 32;
+        ((bits * self.buckets.len() as u64) >> 32) as usize
+    }
+
+    #[inline]
+    fn behind(&self, bucket: usize) -> usize {
+        if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
+    }
+
+    fn place(&mut self, hash: u64, slot: u32) {
+        let mut at = self.bucket_of(hash);
+        loop {
+            let free = |&entry: &u32| entry == FREE || entry == REMOVED;
+            if let Some(place) = self.buckets[at].iter().position(free) {
+                self.used += usize::from(self.buckets[at][place] == FREE);
+                self.buckets[at][place] = entry(hash, slot);
+                return;
+            }
+            at = self.behind(at);
+        }
+    }
+
+    fn slots(&self) -> impl Iterator<Item = u32> + '_ {
+        let entries = self.buckets.iter().flatten();
+        entries.filter(|&&entry| entry != FREE && entry != REMOVED).map(|&entry| entry & SLOT)
+    }
+}
+
+#[inline]
+fn first_bits(hash: u64, bits: u32) -> usize {
+    if bits == 0 { 0 } else { (hash >> (u64::BITS - bits)) as usize }
+}
+
+/// Six bits that bucket and shard do not depend on.
+#[inline]
+fn tag(hash: u64) -> u32 {
+    (hash & 0x3F) as u32
+}
+
+#[inline]
+fn entry(hash: u64, slot: u32) -> u32 {
+    (tag(hash) << SLOT_BITS) | slot
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn mix(n: u64) -> u64 {
+        let n = (n ^ (n >> 31)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (n ^ (n >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+    }
+
+    fn found(table: &KeyTable, hash: u64) -> Vec<u32> {
+        let mut slots = Vec::new();
+        table.find(hash, |slot| {
+            slots.push(slot);
+            false
+        });
+        slots
+    }
+
+    #[test]
+    fn a_million_slots_are_found_in_little_memory() {
+        let hashes: Vec<u64> = (0..1_000_000).map(mix).collect();
+        let mut grown = KeyTable::new();
+        for (slot, &hash) in hashes.iter().enumerate() {
+            grown.insert(hash, slot as u32, |slot| hashes[slot as usize]);
+        }
+        for table in [&grown, &KeyTable::build(&hashes)] {
+            let mut others = 0;
+            for (slot, &hash) in hashes.iter().enumerate() {
+                let slots = found(table, hash);
+                assert!(slots.contains(&(slot as u32)));
+                others += slots.len() - 1;
+            }
+            assert!(others < 400_000, "{others} slots that do not fit");
+            let bytes = table.memory_bytes() as f64 / hashes.len() as f64;
+            assert!(bytes < 5.4, "{bytes} bytes an entry");
+        }
+    }
+
+    #[test]
+    fn equal_hashes_are_all_kept() {
+        // Far more than a shard, and no number of splits divides them.
+        let hash = mix(1);
+        let mut table = KeyTable::new();
+        for slot in 0..20_000 {
+            table.insert(hash, slot, |_| hash);
+        }
+        assert!(table.memory_bytes() < 200_000, "{} bytes", table.memory_bytes());
+        let mut slots = found(&table, hash);
+        slots.sort_unstable();
+        assert_eq!(slots, (0..20_000).collect::<Vec<_>>());
+        for slot in (0..20_000).step_by(100) {
+            assert!(table.remove(hash, slot));
+        }
+        assert_eq!(found(&table, hash).len(), 19_800);
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_what_a_map_holds(
+            steps in prop::collection::vec((any::<bool>(), 0_u64..400), 1..4000),
+            spread in 1_u64..2000,
+        ) {
+            let mut table = KeyTable::new();
+            let mut model: HashMap<u32, u64> = HashMap::new();
+            let hash_of = |slot: u32| mix(u64::from(slot) % spread);
+            for (insert, slot) in steps {
+                let slot = slot as u32;
+                let there = model.contains_key(&slot);
+                if insert && !there {
+                    table.insert(hash_of(slot), slot, hash_of);
+                    model.insert(slot, hash_of(slot));
+                } else if !insert {
+                    prop_assert_eq!(table.remove(hash_of(slot), slot), there);
+                    model.remove(&slot);
+                }
+            }
+            for slot in 0..400 {
+                let slots = found(&table, hash_of(slot));
+                let times = slots.iter().filter(|&&found| found == slot).count();
+                prop_assert_eq!(times, usize::from(model.contains_key(&slot)));
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Which way for which size of probe: estimated cost of postings against columns.
+//!
+//! The estimate counts what the inner loops will do. By columns: slots in the window times
+//! words of signature. By postings: lists visited, postings in the window, and records that
+//! pass the narrow signature where it is too narrow to say much. The lengths of the lists are
+//! counted exactly, one pass over the prefixes; a few probes of each group of sizes are looked
+//! at. The prices were measured (see `docs/join.md`); being wrong costs time, never pairs.
+
+use std::ops::Range;
+
+use super::Way;
+use super::probe;
+use super::shelf::ShelfBlock;
+use super::signature::{MOST_WORDS, words_for};
+use crate::bounds::{Bounds, Row};
+use crate::collection::Side;
+use crate::parallel::{on_threads, piece};
+
+/// Nanoseconds to visit a list, and one that has to be searched for the window.
+const SHORT_LIST: f64 = 20.0;
+const LONG_LIST: f64 = 60.0;
+/// Nanoseconds to put a posting into the index.
+const BUILT_POSTING: f64 = 15.0;
+/// Nanoseconds for a posting tested eight at a time.
+const POSTING: f64 = 0.35;
+/// Nanoseconds for a posting whose record the narrow signature does not rule out.
+const PASSED: f64 = 5.0;
+/// Nanoseconds for a slot and a word of columns, and for a slot.
+const COLUMN_WORD: f64 = 0.09;
+const COLUMN_SLOT: f64 = 0.15;
+/// Nanoseconds for a token of a record in its wide signature, once as probe and once stored.
+const WIDE_TOKEN: f64 = 2.7;
+/// By how much columns are dearer where signatures rule nothing out.
+const USELESS: f64 = 100.0;
+/// Two ways together must cost less than this part of the better one alone.
+const MIXED_PAYS: f64 = 0.7;
+/// Probes looked at in each group of sizes.
+const SAMPLES: u32 = 12;
+
+/// What to build and which way to go for each probe size.
+pub(super) struct Plan {
+    /// By probe size: whether columns are used.
+    by_columns: Vec<bool>,
+    /// Words of signature by size, never falling.
+    words: Vec<u16>,
+    /// Slots that some probe will look at by postings.
+    pub posting_slots: Range<u32>,
+    /// Slots that some probe will look at by columns.
+    pub column_slots: Range<u32>,
+    /// How many postings each token (from the first shared on) has, over `posting_slots`.
+    pub list_lengths: Vec<Vec<u32>>,
+}
+
+/// Words of signature that records of a size should have; none where signatures say nothing.
+pub(super) fn signature_words(bounds: &Bounds, side: Side, size: u32) -> Option<usize> {
+    let required = bounds.required(side, size, size);
+    words_for(size, (2 * size).saturating_sub(2 * required.min(size)))
+}
+
+impl Plan {
+    pub fn new(block: &ShelfBlock<'_>, bounds: &Bounds, way: Way, threads: usize) -> Self {
+        let shelf = block.shelf;
+        let collection = shelf.collection;
+        let side = shelf.probing_side();
+        let largest = collection.largest_size() as usize;
+        let mut words = vec![1_u16; largest + 1];
+        let mut useful = vec![false; largest + 1];
+        // The lower envelope from the largest size down: rounding makes single sizes stand out.
+        let mut envelope = MOST_WORDS;
+        for size in (1..=largest).rev() {
+            let needed = signature_words(bounds, side, size as u32);
+            useful[size] = needed.is_some();
+            envelope = envelope.min(needed.unwrap_or(MOST_WORDS));
+            words[size] = envelope as u16;
+        }
+        let mut plan = Self {
+            by_columns: vec![way == Way::Columns; largest + 1],
+            words,
+            posting_slots: block.slots.start..block.slots.start,
+            column_slots: block.slots.start..block.slots.start,
+            list_lengths: Vec::new(),
+        };
+        let all_lengths = if way == Way::Columns {
+            Vec::new()
+        } else {
+            count_lists(block, bounds, &block.slots, threads)
+        };
+        let mut groups = Vec::new();
+        let mut row = Row::default();
+        let probes = block.probes();
+        let mut at = probes.start;
+        while at < probes.end {
+            // A group: sizes within a tenth of each other.
+            let size = collection.size(at);
+            let end = collection.first_of_size(size + size / 10 + 1).min(probes.end);
+            let records = at..end;
+            at = end;
+            let mut costs = Costs::default();
+            if way == Way::Fastest {
+                let step = ((end - records.start) / SAMPLES).max(1);
+                for record in records.clone().step_by(step as usize) {
+                    costs.add(plan.costs(block, bounds, &mut row, record, &all_lengths));
+                }
+                costs.by_columns *= f64::from(step);
+                costs.by_postings *= f64::from(step);
+                let middle = collection.size(records.start.midpoint(end - 1));
+                if !useful[middle as usize] {
+                    costs.by_columns *= USELESS;
+                }
+            }
+            groups.push((records, costs));
+        }
+        let choice = choose(way, groups.iter().map(|(_, costs)| costs));
+        let mut postings = ranges_empty();
+        let mut columns = ranges_empty();
+        for (records, costs) in groups {
+            let by_columns = match choice {
+                Way::Columns => true,
+                Way::Postings => false,
+                Way::Fastest => costs.by_columns < costs.by_postings,
+            };
+            let (smallest, largest) =
+                (collection.size(records.start), collection.size(records.end - 1));
+            for size in smallest..=largest {
+                plan.by_columns[size as usize] = by_columns;
+            }
+            let partner = bounds.smallest_partner(side, smallest);
+            let slots = block.window(records.end - 1, collection.first_of_size(partner));
+            let range = if by_columns { &mut columns } else { &mut postings };
+            range.start = range.start.min(slots.start);
+            range.end = range.end.max(slots.end);
+        }
+        if !postings.is_empty() {
+            plan.list_lengths = if postings == block.slots {
+                all_lengths
+            } else {
+                drop(all_lengths);
+                count_lists(block, bounds, &postings, threads)
+            };
+            plan.posting_slots = postings;
+        }
+        if !columns.is_empty() {
+            plan.column_slots = columns;
+        }
+        plan
+    }
+
+    /// Whether probes of this size go by columns.
+    #[inline]
+    pub fn by_columns(&self, size: u32) -> bool {
+        self.by_columns[size as usize]
+    }
+
+    /// Words of signature of records of this size.
+    #[inline]
+    pub fn words(&self, size: u32) -> usize {
+        usize::from(self.words[size as usize]).min(MOST_WORDS)
+    }
+
+    /// Estimated nanoseconds by columns and by postings for one probe.
+    fn costs(
+        &self,
+        block: &ShelfBlock<'_>,
+        bounds: &Bounds,
+        row: &mut Row,
+        record: u32,
+        lengths: &[Vec<u32>],
+    ) -> Costs {
+        let collection = block.shelf.collection;
+        let first_shared = collection.first_shared();
+        let side = block.shelf.probing_side();
+        let size = collection.size(record);
+        row.prepare(bounds, side, size);
+        if row.smallest() > size {
+            return Costs::default();
+        }
+        let window = block.window(record, collection.first_of_size(row.smallest()));
+        let slots = f64::from(window.end - window.start);
+        let middle = row.smallest().midpoint(size);
+        let by_columns = slots * (COLUMN_SLOT + COLUMN_WORD * self.words(middle) as f64)
+            + WIDE_TOKEN * f64::from(size);
+
+        let in_window = slots / f64::from((block.slots.end - block.slots.start).max(1));
+        let prefix = bounds.probe_prefix(side, size);
+        let allowed = f64::from(row.most_different(size));
+        let indexed = bounds.index_prefix(block.shelf.side, size);
+        let mut by_postings = BUILT_POSTING * f64::from(indexed);
+        for (i, &token) in collection.record(record)[..prefix as usize].iter().enumerate() {
+            if token < first_shared {
+                continue;
+            }
+            let at = (token - first_shared) as usize;
+            let length: u32 = lengths.iter().map(|part| part[at]).sum();
+            // Differing bits of one word when the rests share little.
+            let rest = 1.75 * f64::from(size - i as u32) * 0.9;
+            let odd = 0.5 * (1.0 - (-2.0 * rest / 64.0).exp());
+            let expected = 64.0 * odd - 1.3 * (64.0 * odd * (1.0 - odd)).sqrt();
+            let passes = expected + 1.3 * i as f64 <= allowed;
+            let price = if passes { PASSED } else { POSTING };
+            let visit = if length as usize > probe::LONG_LIST { LONG_LIST } else { SHORT_LIST };
+            by_postings += visit + f64::from(length) * in_window * price;
+        }
+        Costs { by_columns, by_postings }
+    }
+}
+
+/// Estimated nanoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Costs {
+    by_columns: f64,
+    by_postings: f64,
+}
+
+impl Costs {
+    fn add(&mut self, other: Costs) {
+        self.by_columns += other.by_columns;
+        self.by_postings += other.by_postings;
+    }
+}
+
+/// One way for all sizes, unless going each group's faster way saves enough to build both.
+fn choose<'a>(way: Way, groups: impl Iterator<Item = &'a Costs>) -> Way {
+    if way != Way::Fastest {
+        return way;
+    }
+    let (mut all, mut mixed) = (Costs::default(), 0.0);
+    for costs in groups {
+        all.add(*costs);
+        mixed += costs.by_columns.min(costs.by_postings);
+    }
+    if mixed < MIXED_PAYS * all.by_columns.min(all.by_postings) {
+        Way::Fastest
+    } else if all.by_columns < all.by_postings {
+        Way::Columns
+    } else {
+        Way::Postings
+    }
+}
+
+/// What any range extends.
+fn ranges_empty() -> Range<u32> {
+    Range { start: u32::MAX, end: 0 }
+}
+
+/// How many postings each shared token has, counted apart for each piece of the slots.
+pub(super) fn count_lists(
+    block: &ShelfBlock<'_>,
+    bounds: &Bounds,
+    slots: &Range<u32>,
+    threads: usize,
+) -> Vec<Vec<u32>> {
+    let shelf = block.shelf;
+    let first_shared = shelf.collection.first_shared();
+    let lists = (shelf.collection.vocabulary() - first_shared) as usize;
+    let parts = threads.clamp(1, 8);
+    on_threads(parts, |number| {
+        let mut lengths = vec![0_u32; lists];
+        for slot in piece(slots, number, parts) {
+            let tokens = shelf.tokens(slot);
+            let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
+            for &token in &tokens[..prefix as usize] {
+                if token >= first_shared {
+                    lengths[(token - first_shared) as usize] += 1;
+                }
+            }
+        }
+        lengths
+    })
+}

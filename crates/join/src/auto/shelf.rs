@@ -1,0 +1,128 @@
+//! The records that probes of one kind look at: all of them in a self join, those of the other
+//! file otherwise. Each has a *slot* on the shelf, by ascending size.
+//!
+//! A shelf is cut into blocks of slots when an index over all of it would not fit in memory.
+
+use std::ops::Range;
+
+use super::{plan, signature};
+use crate::bounds::Bounds;
+use crate::collection::{Collection, Side};
+
+/// Bytes of index a posting takes: signature, slot, position.
+pub(super) const POSTING_BYTES: u64 = 13;
+
+/// The records of one side.
+pub(super) struct Shelf<'a> {
+    pub collection: &'a Collection,
+    pub side: Side,
+    /// Records by slot; none in a self join, where the slot is the record.
+    records: Option<Vec<u32>>,
+}
+
+impl<'a> Shelf<'a> {
+    pub fn new(collection: &'a Collection, side: Side) -> Self {
+        let records = collection.has_two_sides().then(|| {
+            (0..collection.len() as u32).filter(|&record| collection.side(record) == side).collect()
+        });
+        Self { collection, side, records }
+    }
+
+    pub fn len(&self) -> u32 {
+        self.records.as_ref().map_or(self.collection.len(), Vec::len) as u32
+    }
+
+    #[inline]
+    pub fn record(&self, slot: u32) -> u32 {
+        self.records.as_ref().map_or(slot, |records| records[slot as usize])
+    }
+
+    /// How many slots hold a record before this one.
+    #[inline]
+    pub fn slots_before(&self, record: u32) -> u32 {
+        match &self.records {
+            None => record,
+            Some(records) => records.partition_point(|&other| other < record) as u32,
+        }
+    }
+
+    #[inline]
+    pub fn tokens(&self, slot: u32) -> &'a [u32] {
+        self.collection.record(self.record(slot))
+    }
+
+    #[inline]
+    pub fn size(&self, slot: u32) -> u32 {
+        self.collection.size(self.record(slot))
+    }
+
+    /// Which side's records look at this shelf.
+    pub fn probing_side(&self) -> Side {
+        if self.records.is_some() { self.side.other() } else { self.side }
+    }
+
+    /// Cuts the slots so that the index over each block takes about so many bytes at most, and
+    /// never more postings than 32 bits count.
+    pub fn blocks(&self, bounds: &Bounds, index_bytes: u64) -> Vec<Range<u32>> {
+        let most_bytes = index_bytes.min(u64::from(u32::MAX - 1));
+        let (mut blocks, mut start, mut bytes) = (Vec::new(), 0, 0);
+        let (mut size, mut needs) = (0, 0);
+        for slot in 0..self.len() {
+            if self.size(slot) != size {
+                size = self.size(slot);
+                let prefix = u64::from(bounds.index_prefix(self.side, size));
+                let words = plan::signature_words(bounds, self.side, size)
+                    .map_or(0, |words| words.min(signature::MOST_WORDS));
+                needs = prefix * POSTING_BYTES + words as u64 * 16 + 4;
+            }
+            if bytes + needs > most_bytes && slot > start {
+                blocks.push(start..slot);
+                (start, bytes) = (slot, 0);
+            }
+            bytes += needs;
+        }
+        if start < self.len() {
+            blocks.push(start..self.len());
+        }
+        blocks
+    }
+}
+
+/// Some slots of a shelf and the records that may have partners among them.
+pub(super) struct ShelfBlock<'a> {
+    pub shelf: &'a Shelf<'a>,
+    pub slots: Range<u32>,
+    probes: Range<u32>,
+}
+
+impl<'a> ShelfBlock<'a> {
+    pub fn new(shelf: &'a Shelf<'a>, bounds: &Bounds, slots: Range<u32>) -> Self {
+        let collection = shelf.collection;
+        let side = shelf.probing_side();
+        // Probes come after the first slot, and are at most so large that the last slot is
+        // still large enough for them.
+        let first = shelf.record(slots.start) + 1;
+        let largest = shelf.size(slots.end - 1);
+        let end = collection
+            .sizes()
+            .partition_point(|&size| bounds.smallest_partner(side, size) <= largest);
+        Self { shelf, slots, probes: first..(end as u32).max(first) }
+    }
+
+    /// The records that look at this block (in a join of two files: those on the probing side).
+    pub fn probes(&self) -> Range<u32> {
+        self.probes.clone()
+    }
+
+    pub fn probe_count(&self) -> u32 {
+        self.probes.end - self.probes.start
+    }
+
+    /// The slots of this block before `record` with a size of at least `smallest`.
+    #[inline]
+    pub fn window(&self, record: u32, first_of_smallest: u32) -> Range<u32> {
+        let end = self.shelf.slots_before(record).min(self.slots.end);
+        let start = self.shelf.slots_before(first_of_smallest).max(self.slots.start);
+        start..end.max(start)
+    }
+}

@@ -1,0 +1,45 @@
+//! The kernels in plain Rust: what the vector versions must equal.
+
+use super::{LANES, PostingQuery, narrow_bit};
+
+#[inline(always)]
+pub(super) fn filter_postings(
+    query: PostingQuery,
+    signatures: &[u64],
+    positions: &[u8],
+    found: &mut Vec<u32>,
+) {
+    for (at, (&signature, &position)) in signatures.iter().zip(positions).enumerate() {
+        let differing = (signature ^ query.signature).count_ones();
+        if differing + u32::from(position) <= query.limit {
+            found.push(at as u32);
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn scan_columns(probe: &[u64], columns: &[u64], limit: u32, found: &mut Vec<u32>) {
+    for (block, words) in columns.chunks_exact(probe.len() * LANES).enumerate() {
+        let mut differing = [0_u64; LANES];
+        for (&word, lanes) in probe.iter().zip(words.chunks_exact(LANES)) {
+            for (sum, &lane) in differing.iter_mut().zip(lanes) {
+                *sum += u64::from((lane ^ word).count_ones());
+            }
+        }
+        for (lane, &sum) in differing.iter().enumerate() {
+            if sum <= u64::from(limit) {
+                found.push((block * LANES + lane) as u32);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn difference(one: &[u64], two: &[u64]) -> u32 {
+    one.iter().zip(two).map(|(one, two)| (one ^ two).count_ones()).sum()
+}
+
+#[inline(always)]
+pub(super) fn narrow_signature(tokens: &[u32]) -> u64 {
+    tokens.iter().fold(0, |bits, &token| bits ^ narrow_bit(token))
+}
