@@ -4,7 +4,10 @@
 //! prints. Data goes to standard output, everything else to standard error. Exit codes: 0 done,
 //! 1 the answer is no or part of the input was refused, 2 it could not run.
 
+mod batch;
+mod cluster;
 mod compare;
+mod dedup;
 mod demo;
 mod extract;
 mod join;
@@ -31,7 +34,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Cluster(cluster::Args),
     Compare(compare::Args),
+    Dedup(dedup::Args),
     Demo(demo::Args),
     Extract(extract::Args),
     Join(join::Args),
@@ -53,7 +58,9 @@ fn main() -> ExitCode {
         Err(error) => return report::usage(&error),
     };
     let outcome = match &cli.command {
+        Command::Cluster(args) => cluster::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Dedup(args) => dedup::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Join(args) => join::run(args),

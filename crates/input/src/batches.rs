@@ -47,6 +47,12 @@ impl Batch {
         }
     }
 
+    /// Forgets the lines; memory is kept.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.lines.clear();
+    }
+
     /// The bytes of its lines.
     #[must_use]
     pub fn input_bytes(&self) -> usize {

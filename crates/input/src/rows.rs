@@ -60,6 +60,17 @@ pub struct Row<'a> {
     pub title: Option<&'a str>,
     /// Its text or page.
     pub content: Content<'a>,
+    /// The value of the field asked for with [`RowParser::with_ranking_field`].
+    pub ranking: Option<Ranking<'a>>,
+}
+
+/// A value by which documents can be put in order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ranking<'a> {
+    /// A number.
+    Number(f64),
+    /// A text, such as a time.
+    Text(&'a str),
 }
 
 /// Why a line is not a document.
@@ -96,6 +107,7 @@ pub enum RowError {
 /// Reads lines into rows, reusing its memory.
 pub struct RowParser {
     names: FieldNames,
+    ranking: Option<String>,
     buffers: Buffers,
     tape: Tape<'static>,
 }
@@ -110,7 +122,15 @@ impl RowParser {
     /// A parser for lines with these fields.
     #[must_use]
     pub fn new(names: FieldNames) -> Self {
-        RowParser { names, buffers: Buffers::default(), tape: Tape::null().reset() }
+        RowParser { names, ranking: None, buffers: Buffers::default(), tape: Tape::null().reset() }
+    }
+
+    /// The same, handing out one more field by which documents can be put in order. It may be one of
+    /// the named ones, and it may be a number where that one must be a string.
+    #[must_use]
+    pub fn with_ranking_field(mut self, field: Option<&str>) -> Self {
+        self.ranking = field.map(str::to_owned);
+        self
     }
 
     /// Calls `each` with the number of every line of the batch, counted from one, and its row, or
@@ -124,7 +144,7 @@ impl RowParser {
             // The memory of the tape goes from line to line; it keeps nothing of them.
             let mut tape = std::mem::replace(&mut self.tape, Tape(Vec::new())).reset();
             let row = match fill_tape_padded(padded, length, &mut self.buffers, &mut tape) {
-                Ok(()) => row(&self.names, &tape),
+                Ok(()) => row(&self.names, self.ranking.as_deref(), &tape),
                 Err(error) => {
                     Err(RowError::NotJson { problem: in_words(error.error()), byte: error.index() })
                 }
@@ -147,12 +167,17 @@ fn in_words(error: &ErrorType) -> String {
     words
 }
 
-fn row<'a>(names: &FieldNames, tape: &Tape<'a>) -> Result<Row<'a>, RowError> {
+fn row<'a>(
+    names: &FieldNames,
+    ranking_field: Option<&str>,
+    tape: &Tape<'a>,
+) -> Result<Row<'a>, RowError> {
     let Some(Node::Object { len: fields, .. }) = tape.0.first() else {
         return Err(RowError::NotAnObject);
     };
     let (mut id, mut url, mut created, mut title, mut text, mut html) =
         (None, None, None, None, None, None);
+    let mut ranking = None;
     let mut at = 1;
     for _ in 0..*fields {
         let Node::String(key) = tape.0[at] else { return Err(RowError::NotAnObject) };
@@ -167,6 +192,18 @@ fn row<'a>(names: &FieldNames, tape: &Tape<'a>) -> Result<Row<'a>, RowError> {
             Node::Static(StaticNode::Null) => Ok(None),
             _ => Err(RowError::NotAString { field: key.to_owned() }),
         };
+        if ranking_field == Some(key) {
+            ranking = match value {
+                Node::String(text) => Some(Ranking::Text(text)),
+                Node::Static(StaticNode::I64(number)) => Some(Ranking::Number(*number as f64)),
+                Node::Static(StaticNode::U64(number)) => Some(Ranking::Number(*number as f64)),
+                Node::Static(StaticNode::F64(number)) => Some(Ranking::Number(*number)),
+                _ => None,
+            };
+            if key == names.created && matches!(ranking, Some(Ranking::Number(_))) {
+                continue;
+            }
+        }
         match key {
             _ if key == names.id => {
                 id = match value {
@@ -191,7 +228,7 @@ fn row<'a>(names: &FieldNames, tape: &Tape<'a>) -> Result<Row<'a>, RowError> {
             return Err(RowError::NoContent { text: names.text.clone(), html: names.html.clone() });
         }
     };
-    Ok(Row { id, url, created, title, content })
+    Ok(Row { id, url, created, title, content, ranking })
 }
 
 #[cfg(test)]
@@ -241,6 +278,25 @@ mod tests {
         assert!(matches!(rows[3], (5, Err(RowError::NoContent { .. }))));
         assert_eq!(rows[4], (6, Err(RowError::NotAString { field: "text".into() })));
         assert_eq!(rows[5], (7, Ok((None, Some("u".into()), "<p>".into(), true))));
+    }
+
+    #[test]
+    fn the_ranking_field_may_be_a_number_or_a_text() {
+        let input = b"{\"text\":\"a\",\"created\":12.5}\n{\"text\":\"a\",\"created\":\"2020\"}\n\
+            {\"text\":\"a\"}\n{\"text\":\"a\",\"created\":null}\n";
+        let source = Source::from_reader(Cursor::new(input.to_vec()), "test", None).unwrap();
+        let mut batch = Batch::default();
+        Batches::new(source).next_into(&mut batch).unwrap();
+        let mut parser = RowParser::new(FieldNames::default()).with_ranking_field(Some("created"));
+        let mut found = Vec::new();
+        parser.for_each_row(&mut batch, |_, row| {
+            found.push(match row.unwrap().ranking {
+                Some(Ranking::Number(number)) => number.to_string(),
+                Some(Ranking::Text(text)) => format!("{text:?}"),
+                None => "none".to_owned(),
+            });
+        });
+        assert_eq!(found, ["12.5", "\"2020\"", "none", "none"]);
     }
 
     #[test]

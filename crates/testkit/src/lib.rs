@@ -3,6 +3,7 @@
 //! Nothing here is fast and nothing here is clever: an oracle is worth having only as long as a
 //! reader can see at a glance that it is right. Unpublished.
 
+pub mod cluster;
 pub mod corpora;
 pub mod generate;
 pub mod harness;

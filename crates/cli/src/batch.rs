@@ -1,0 +1,301 @@
+//! What the commands over whole corpora share: fields, memory, progress, standard input.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Mutex;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wonbon_cluster::ClusterError;
+use wonbon_cluster::progress::Progress;
+use wonbon_cluster::reading::{Inputs, Skipped};
+use wonbon_input::rows::FieldNames;
+use wonbon_input::{SourceKind, open};
+
+use crate::report;
+
+/// Which field of a row means what.
+#[derive(clap::Args)]
+pub(crate) struct FieldOptions {
+    /// The field with the text; guessed from the first row if not said.
+    #[arg(long, value_name = "FIELD")]
+    text_field: Option<String>,
+    /// The field with the id; guessed if not said. Without one a document is called by its URL, or
+    /// by its file and row.
+    #[arg(long, value_name = "FIELD")]
+    id_field: Option<String>,
+    /// The field with the address; guessed if not said.
+    #[arg(long, value_name = "FIELD")]
+    url_field: Option<String>,
+    /// The field with the creation time (ISO 8601 or seconds); guessed if not said.
+    #[arg(long, value_name = "FIELD")]
+    created_field: Option<String>,
+    /// The field with a page, used where there is no text; guessed if not said.
+    #[arg(long, value_name = "FIELD")]
+    html_field: Option<String>,
+}
+
+/// Names under which people keep these things, most usual first.
+const TEXTS: &[&str] =
+    &["text", "content", "body", "raw_content", "document", "article", "markdown", "plain_text"];
+const IDS: &[&str] = &["id", "_id", "doc_id", "document_id", "uuid", "key", "docno"];
+const URLS: &[&str] = &["url", "uri", "link", "source_url", "address", "WARC-Target-URI"];
+const CREATED: &[&str] = &[
+    "created",
+    "created_at",
+    "date",
+    "timestamp",
+    "published",
+    "published_at",
+    "time",
+    "crawl_date",
+];
+const PAGES: &[&str] = &["html", "raw_html", "page"];
+
+impl FieldOptions {
+    /// The names as given, or guessed from the first row of the inputs.
+    pub(crate) fn names(&self, inputs: &[PathBuf]) -> anyhow::Result<FieldNames> {
+        let first = first_row(inputs)?;
+        let guess = |given: &Option<String>, usual: &[&str]| match given {
+            Some(name) => name.clone(),
+            None => usual
+                .iter()
+                .find(|name| first.iter().any(|field| field == *name))
+                .unwrap_or(&usual[0])
+                .to_string(),
+        };
+        Ok(FieldNames {
+            id: guess(&self.id_field, IDS),
+            url: guess(&self.url_field, URLS),
+            created: guess(&self.created_field, CREATED),
+            title: FieldNames::default().title,
+            text: guess(&self.text_field, TEXTS),
+            html: guess(&self.html_field, PAGES),
+        })
+    }
+}
+
+/// How far is looked for a first row that is an object.
+const LOOK_BYTES: usize = 16 << 20;
+
+/// The field names of the first row that is an object, of the first input that holds rows.
+fn first_row(inputs: &[PathBuf]) -> anyhow::Result<Vec<String>> {
+    let found = Inputs::find(inputs, FieldNames::default())?;
+    for file in &found.files {
+        let Ok(mut source) = open(&file.path) else { continue };
+        if source.kind != SourceKind::JsonLines {
+            continue;
+        }
+        let (mut line, mut looked) = (Vec::new(), 0);
+        while looked < LOOK_BYTES {
+            line.clear();
+            match source.reader().read_until(b'\n', &mut line) {
+                Ok(read) if read > 0 => looked += read,
+                _ => break,
+            }
+            if let Ok(serde_json::Value::Object(row)) = serde_json::from_slice(line.trim_ascii()) {
+                return Ok(row.keys().cloned().collect());
+            }
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Standard input cannot be read twice: it is kept in a file first. A run that was killed cannot go
+/// on with it, so what is left of one is removed.
+pub(crate) fn spool_standard_input(
+    inputs: &[PathBuf],
+    partial: &Path,
+) -> anyhow::Result<Vec<PathBuf>> {
+    if !inputs.iter().any(|path| path.as_os_str() == "-") {
+        return Ok(inputs.to_vec());
+    }
+    if partial.exists() {
+        std::fs::remove_dir_all(partial)
+            .with_context(|| format!("could not remove {}", partial.display()))?;
+    }
+    let folder = partial.join("work");
+    let making = || format!("could not keep standard input in {}", folder.display());
+    std::fs::create_dir_all(&folder).with_context(making)?;
+    let mut source = open(Path::new("-"))?;
+    let name = match source.kind {
+        SourceKind::JsonLines => "stdin.jsonl",
+        SourceKind::Document => "stdin.txt",
+    };
+    let path = folder.join(name);
+    let mut file = io::BufWriter::new(std::fs::File::create(&path).with_context(making)?);
+    loop {
+        let piece = match source.reader().fill_buf() {
+            Ok(piece) => piece,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(source.broken(error).into()),
+        };
+        if piece.is_empty() {
+            break;
+        }
+        file.write_all(piece).with_context(making)?;
+        let length = piece.len();
+        source.reader().consume(length);
+    }
+    file.flush().with_context(making)?;
+    let spooled =
+        |given: &PathBuf| if given.as_os_str() == "-" { path.clone() } else { given.clone() };
+    Ok(inputs.iter().map(spooled).collect())
+}
+
+/// What a person can do about it.
+pub(crate) fn explain(error: ClusterError, output: &Path) -> anyhow::Error {
+    let hint = match &error {
+        ClusterError::OtherPlan { path, .. } => {
+            Some(format!("rm -r {} to begin again", path.display()))
+        }
+        ClusterError::OutputExists { .. } => {
+            Some(format!("choose another folder or rm -r {}", output.display()))
+        }
+        ClusterError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+            Some("make room; the same command again goes on from here".to_owned())
+        }
+        _ => None,
+    };
+    match hint {
+        Some(hint) => anyhow::Error::new(error).context(format!("stopped ({hint})")),
+        None => error.into(),
+    }
+}
+
+/// Says how many rows were skipped and names the first of them.
+pub(crate) fn name_skipped(count: u64, first: &[Skipped]) {
+    for skipped in first {
+        let row = skipped.row.map_or_else(String::new, |row| format!(":{row}"));
+        report::refused(&anyhow::anyhow!("{}{row} {}", skipped.file, skipped.why));
+    }
+    if count > first.len() as u64 {
+        let rest = thousands(count - first.len() as u64);
+        report::refused(&anyhow::anyhow!("{rest} more rows or files; summary.json has the total"));
+    }
+}
+
+/// An amount of memory, such as 512M or 4G.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemoryBytes(pub(crate) u64);
+
+impl MemoryBytes {
+    /// Half of what the machine has, or 1 GB where it does not say.
+    pub(crate) fn half_of_the_machine() -> u64 {
+        let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        told.lines()
+            .find_map(|line| line.strip_prefix("MemTotal:"))
+            .and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
+            .map_or(1 << 30, |kilobytes| kilobytes * 1024 / 2)
+    }
+}
+
+/// The text is no amount of memory.
+#[derive(Debug, thiserror::Error)]
+#[error("write a number of bytes from 64M up, such as 512M or 4G")]
+pub(crate) struct NotMemory;
+
+impl FromStr for MemoryBytes {
+    type Err = NotMemory;
+
+    fn from_str(text: &str) -> Result<Self, NotMemory> {
+        let text = text.trim().trim_end_matches(['B', 'b']).trim_end_matches('i');
+        let (digits, shift) = match text.as_bytes().last() {
+            Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
+            Some(b'm' | b'M') => (&text[..text.len() - 1], 20),
+            Some(b'g' | b'G') => (&text[..text.len() - 1], 30),
+            Some(b't' | b'T') => (&text[..text.len() - 1], 40),
+            _ => (text, 0),
+        };
+        let bytes = digits.trim().parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
+        bytes.filter(|&bytes| bytes >= 64 << 20).map(MemoryBytes).ok_or(NotMemory)
+    }
+}
+
+pub(crate) fn all_cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// A number with its thousands apart.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut apart = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            apart.push(',');
+        }
+        apart.push(digit);
+    }
+    apart
+}
+
+/// Shows the progress of a run as a bar on a terminal: rate and time left; nothing otherwise.
+pub(crate) struct Watcher {
+    bar: Mutex<ProgressBar>,
+}
+
+impl Watcher {
+    pub(crate) fn new() -> Self {
+        Watcher { bar: Mutex::new(ProgressBar::hidden()) }
+    }
+
+    pub(crate) fn finish(&self) {
+        self.bar.lock().expect("nobody panics while drawing").finish_and_clear();
+    }
+}
+
+impl Progress for Watcher {
+    fn begin(&self, phase: &'static str, total: u64) {
+        let mut bar = self.bar.lock().expect("nobody panics while drawing");
+        bar.finish_and_clear();
+        let bytes = matches!(phase, "read" | "sketch" | "write");
+        let template = match (total, bytes) {
+            (0, _) => "{prefix:>8} {elapsed}",
+            (_, true) => "{prefix:>8} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left",
+            (_, false) => "{prefix:>8} [{bar:30}] {pos}/{len} {per_sec}, {eta} left",
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is right");
+        let target = ProgressDrawTarget::stderr_with_hz(4);
+        let length = (total > 0).then_some(total);
+        *bar = ProgressBar::with_draw_target(length, target).with_style(style).with_prefix(phase);
+    }
+
+    fn advance(&self, done: u64) {
+        let bar = self.bar.lock().expect("nobody panics while drawing");
+        // Compressed input unpacks to more than its files have.
+        if bar.length().is_some_and(|length| done > length) {
+            bar.set_length(done);
+        }
+        bar.set_position(done);
+    }
+
+    fn say(&self, sentence: &str) {
+        let bar = self.bar.lock().expect("nobody panics while drawing");
+        bar.suspend(|| {
+            // Nothing is left to do if standard error is closed.
+            let _ = writeln!(anstream::stderr(), "{sentence}");
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_of_memory_are_read() {
+        for (text, bytes) in [("64M", 64 << 20), ("4GiB", 4 << 30), ("1000000000", 1_000_000_000)] {
+            assert_eq!(text.parse::<MemoryBytes>().unwrap().0, bytes, "{text}");
+        }
+        for text in ["", "1K", "G", "many", "99999999999999999T"] {
+            assert!(text.parse::<MemoryBytes>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!([1, 999, 1000, 1_234_567].map(thousands), ["1", "999", "1,000", "1,234,567"]);
+    }
+}

@@ -1,0 +1,243 @@
+//! `wonbon cluster`: the 1997 paper's clustering of a whole collection, and its look-ups.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Subcommand, ValueEnum};
+use serde_json::json;
+use wonbon_cluster::clustering::{
+    ClusterConfig, ClusterSummary, Clusters, Lookups, Policy, cluster, cluster_again,
+};
+use wonbon_cluster::corpus::PART_BYTES;
+use wonbon_cluster::dedup::partial_folder;
+use wonbon_cluster::progress::PhaseTime;
+use wonbon_sketch::Width;
+
+use crate::batch::{
+    FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped, spool_standard_input,
+    thousands,
+};
+use crate::output::Output;
+use crate::{Outcome, report};
+
+/// Cluster a whole collection by its sketches, as Broder et al. did the web in 1997.
+///
+/// INPUT as in `dedup`. OUT is a folder that must not exist yet; it appears when complete:
+/// `clusters.jsonl` (one cluster a line), `common-shingles.tsv` (shingles that were ignored),
+/// `lookups/` (URL to document, document to cluster, cluster to documents, document to URL),
+/// `again/` (for other thresholds) and `summary.json`.
+///
+/// Resemblance is estimated from samples of one shingle in 25: good for finding related documents of
+/// some length, not for short ones. `dedup` verifies exactly.
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Files and folders to read; `-` is standard input.
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The folder of the results.
+    #[arg(short, long, value_name = "OUT", required = true)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    fields: FieldOptions,
+    /// Words in a shingle.
+    #[arg(long, value_name = "W", default_value = "10")]
+    shingle: NonZeroUsize,
+    /// One in so many shingles is kept.
+    #[arg(long, value_name = "M", default_value_t = 25)]
+    modulus: u64,
+    /// Bits of a kept shingle.
+    #[arg(long, value_name = "BITS", default_value = "40", value_parser = ["40", "64"])]
+    bits: String,
+    /// Ignore shingles that more documents than this have.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    common: u32,
+    #[command(flatten)]
+    last: LastPhase,
+    /// Cluster by super-shingles, runs of so many kept shingles, beside it.
+    #[arg(long, value_name = "RUN")]
+    super_shingles: Option<u32>,
+    /// End at the first row that is no document, instead of skipping and naming it.
+    #[arg(long)]
+    strict: bool,
+    /// Threads to use; all cores if not said. The results do not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Memory to stay within, such as 512M or 4G; half of the machine's if not said.
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<MemoryBytes>,
+    /// Print the summary as one line of JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Say which documents are in the cluster of a URL (or of an id, for documents without one).
+    Lookup {
+        /// The OUT of `wonbon cluster`.
+        folder: PathBuf,
+        /// The URL.
+        url: String,
+        /// One line of JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Form the clusters again at another threshold or policy, without redoing the rest.
+    Again {
+        /// The OUT of `wonbon cluster`.
+        folder: PathBuf,
+        #[command(flatten)]
+        last: LastPhase,
+        /// One line of JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// When documents belong together.
+#[derive(clap::Args, Clone, Copy)]
+struct LastPhase {
+    /// The least value of a pair: above 0, up to 1.
+    #[arg(long, value_name = "R", default_value_t = 0.5)]
+    threshold: f64,
+    /// What must reach it.
+    #[arg(long, value_name = "POLICY", default_value = "resemblance")]
+    policy: PolicyName,
+}
+
+#[derive(ValueEnum, Clone, Copy)]
+enum PolicyName {
+    /// The resemblance of the two.
+    Resemblance,
+    /// The containment of either in the other.
+    Containment,
+    /// The containment of the earlier document in the later one.
+    ContainmentOfEarlier,
+}
+
+impl From<PolicyName> for Policy {
+    fn from(name: PolicyName) -> Policy {
+        match name {
+            PolicyName::Resemblance => Policy::Resemblance,
+            PolicyName::Containment => Policy::Containment,
+            PolicyName::ContainmentOfEarlier => Policy::ContainmentOfEarlier,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    match &args.command {
+        Some(Command::Lookup { folder, url, json }) => lookup(folder, url, *json),
+        Some(Command::Again { folder, last, json }) => {
+            let clusters = cluster_again(folder, last.threshold, last.policy.into())?;
+            if *json {
+                let mut output = Output::new();
+                output.json_line(&clusters)?;
+                output.finish()?;
+            } else {
+                say(&mut anstream::stderr().lock(), "", clusters).context(STANDARD_ERROR)?;
+            }
+            Ok(Outcome::Done)
+        }
+        None => whole(args),
+    }
+}
+
+const STANDARD_ERROR: &str = "could not write to standard error";
+
+fn whole(args: &Args) -> anyhow::Result<Outcome> {
+    let output = args.output.as_ref().context("say with -o where the results go")?;
+    let inputs = spool_standard_input(&args.inputs, &partial_folder(output))?;
+    let config = ClusterConfig {
+        fields: args.fields.names(&inputs)?,
+        inputs,
+        output: output.clone(),
+        shingle_words: args.shingle,
+        modulus: args.modulus,
+        width: if args.bits == "64" { Width::Bits64 } else { Width::Bits40 },
+        seed: wonbon_sketch::Seed::default(),
+        common: args.common,
+        threshold: args.last.threshold,
+        policy: args.last.policy.into(),
+        super_shingles: args.super_shingles,
+        threads: args.threads.unwrap_or_else(all_cores),
+        memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
+        part_bytes: PART_BYTES,
+        strict: args.strict,
+    };
+    let watcher = Watcher::new();
+    let summary = cluster(&config, &watcher).map_err(|error| explain(error, output))?;
+    watcher.finish();
+    if args.json {
+        let mut output = Output::new();
+        output.json_line(&summary)?;
+        output.finish()?;
+    } else {
+        tell(&summary).context(STANDARD_ERROR)?;
+    }
+    name_skipped(summary.skipped, &summary.skipped_first);
+    Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
+}
+
+fn lookup(folder: &std::path::Path, url: &str, as_json: bool) -> anyhow::Result<Outcome> {
+    let lookups = Lookups::open(folder)?;
+    let documents = lookups.documents_of_url(url)?;
+    let Some(&document) = documents.first() else {
+        report::refused(&anyhow::anyhow!("{url} is in no row of this collection"));
+        return Ok(Outcome::Refused);
+    };
+    let cluster = lookups.cluster_of(document)?;
+    let members = match cluster {
+        Some(cluster) => lookups.documents_of(cluster)?,
+        None => vec![document],
+    };
+    let urls = members.iter().map(|&member| lookups.url(member)).collect::<Result<Vec<_>, _>>()?;
+    let mut output = Output::new();
+    if as_json {
+        output.json_line(&json!({"url": url, "cluster": cluster, "documents": urls}))?;
+    } else {
+        for url in urls {
+            output.bytes(format!("{url}\n").as_bytes())?;
+        }
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+fn say(out: &mut impl Write, what: &str, clusters: Clusters) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} clusters{what} hold {} documents; {} of them hold equal documents only",
+        thousands(clusters.clusters),
+        thousands(clusters.documents),
+        thousands(clusters.of_equal_documents)
+    )
+}
+
+fn tell(summary: &ClusterSummary) -> io::Result<()> {
+    let mut out = anstream::stderr().lock();
+    writeln!(
+        out,
+        "{} documents, {} of them equal to another; {} sampled shingles, {} too common; {} pairs",
+        thousands(summary.documents),
+        thousands(summary.duplicates),
+        thousands(summary.shingles),
+        thousands(summary.common_shingles),
+        thousands(summary.pairs)
+    )?;
+    say(&mut out, "", summary.clusters)?;
+    if let Some(clusters) = summary.by_super_shingles {
+        say(&mut out, " by super-shingles", clusters)?;
+    }
+    writeln!(out, "{:<16} {:>9} {:>9} {:>8}", "phase", "seconds", "CPU", "MB")?;
+    for PhaseTime { phase, seconds, cpu_seconds, peak_bytes } in &summary.phases {
+        let megabytes = peak_bytes / 1_000_000;
+        writeln!(out, "{phase:<16} {seconds:>9.2} {cpu_seconds:>9.2} {megabytes:>8}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! `wonbon dedup`: a corpus without its copies, every family explained.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use wonbon_cluster::corpus::PART_BYTES;
+use wonbon_cluster::deciding::Engine;
+use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup, partial_folder};
+use wonbon_cluster::families::{CopyRule, FamilyKind};
+use wonbon_cluster::keep::Keep;
+use wonbon_cluster::verdicts::Kind;
+use wonbon_input::rows::FieldNames;
+
+use crate::Outcome;
+use crate::batch::{
+    FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped, spool_standard_input,
+    thousands,
+};
+use crate::options::ShingleOptions;
+use crate::output::Output;
+use crate::rule::Rule;
+
+/// Remove the copies from a corpus, and say of every document what it is.
+///
+/// INPUT: JSON lines (plain, gzip or zstd), text or HTML files, folders of them, or `-` for standard
+/// input. Inputs are never changed. OUT is a folder that must not exist yet; it appears when
+/// everything in it is complete: `kept/` (the rows that stay, byte for byte, in files named as the
+/// inputs), `families.jsonl` (for every document its id, family, original, resemblance to the
+/// original and kind), `report.html` and `summary.json`.
+///
+/// Until then the work stands in OUT.partial. After a kill the same command goes on from the last
+/// finished part.
+///
+/// Kinds: empty (no words; kept), single (no copies), original (with copies), and copies: identical
+/// (same bytes), same-text (same words), same-shingles, resembling.
+///
+/// Exit codes: 0 done, 1 done but rows were skipped (they are named), 2 it could not run.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Files and folders to read; `-` is standard input.
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The folder of the results.
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    #[command(flatten)]
+    fields: FieldOptions,
+    /// Exact resemblance from which a document is a copy: above 0, up to 1.
+    #[arg(long, value_name = "R", default_value_t = 0.8, value_parser = threshold)]
+    threshold: f64,
+    /// The papers' rule instead of a threshold: 2of6 features agree.
+    #[arg(long, value_name = "ZofK", conflicts_with = "threshold")]
+    rule: Option<Rule>,
+    /// How copies are put together: star (every copy reaches the threshold to its original) or
+    /// linked (connected components; a copy may be far from its original).
+    #[arg(long, value_name = "KIND", default_value = "star", value_parser = ["star", "linked"])]
+    family: String,
+    /// How copies are looked for: exact (the set-similarity join), features (bands of min-values,
+    /// verified), or auto (by size).
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "exact", "features"])]
+    engine: String,
+    /// Find every pair: the same as --engine exact.
+    #[arg(long, conflicts_with_all = ["engine", "rule"])]
+    exact: bool,
+    /// Drop what occurs in another corpus: files, folders, or the OUT of a run with
+    /// --save-sketches, whose documents are not read again. May be given several times.
+    #[arg(long, value_name = "OTHER")]
+    against: Vec<PathBuf>,
+    /// Keep the sketches in OUT, for later runs --against it. About 1.3 times the text in size.
+    #[arg(long)]
+    save_sketches: bool,
+    /// Which document of a family stays: earliest (by its creation time, then the first read),
+    /// longest, first, last, min:FIELD or max:FIELD.
+    #[arg(long, value_name = "WHICH", default_value = "earliest")]
+    keep: Keep,
+    /// Write every verified pair to this file: id, id, resemblance, separated by tabs.
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+    /// Keep all rows and add wonbon_family, wonbon_original, wonbon_resemblance and wonbon_kind to
+    /// each (in `annotated/` instead of `kept/`).
+    #[arg(long)]
+    annotate: bool,
+    /// End at the first row that is no document, instead of skipping and naming it.
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    shingles: ShingleOptions,
+    /// Threads to use; all cores if not said. The results do not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Memory to stay within, such as 512M or 4G; half of the machine's if not said.
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<MemoryBytes>,
+    /// Input between two places where a killed run can go on.
+    #[arg(long, value_name = "BYTES", hide = true, default_value_t = PART_BYTES)]
+    part_bytes: u64,
+    /// Print the summary as one line of JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn threshold(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|&number: &f64| number > 0.0 && number <= 1.0)
+        .ok_or_else(|| "a threshold is above 0 and at most 1".to_owned())
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let inputs = spool_standard_input(&args.inputs, &partial_folder(&args.output))?;
+    let fields = args.fields.names(&inputs)?;
+    let rule = match args.rule {
+        Some(Rule::Features(least)) => CopyRule::Agreeing(least as u32),
+        Some(Rule::Threshold(threshold)) => CopyRule::Threshold(threshold),
+        None => CopyRule::Threshold(args.threshold),
+    };
+    let config = DedupConfig {
+        inputs,
+        output: args.output.clone(),
+        fields,
+        rule,
+        family: if args.family == "linked" { FamilyKind::Linked } else { FamilyKind::Star },
+        engine: match args.engine.as_str() {
+            _ if args.exact => Engine::Exact,
+            "exact" => Engine::Exact,
+            "features" => Engine::Features,
+            _ => Engine::Auto,
+        },
+        keep: args.keep.clone(),
+        shingle_words: args.shingles.shingle,
+        seed: args.shingles.seed()?,
+        threads: args.threads.unwrap_or_else(all_cores),
+        memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
+        pairs: args.pairs.clone(),
+        annotate: args.annotate,
+        strict: args.strict,
+        against: args.against.clone(),
+        part_bytes: args.part_bytes,
+        save_sketches: args.save_sketches,
+    };
+    let watcher = Watcher::new();
+    let summary = dedup(&config, &watcher).map_err(|error| explain(error, &args.output))?;
+    watcher.finish();
+    if args.json {
+        let mut output = Output::new();
+        output.json_line(&summary)?;
+        output.finish()?;
+    } else {
+        tell(&summary, &config).context("could not write to standard error")?;
+    }
+    name_skipped(summary.skipped, &summary.skipped_first);
+    Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
+}
+
+fn tell(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
+    let mut out = anstream::stderr().lock();
+    let FieldNames { id, text, created, .. } = &config.fields;
+    writeln!(out, "fields: id `{id}`, text `{text}`, created `{created}`")?;
+    writeln!(out, "looked for copies by {}", summary.engine)?;
+    let kept = summary.documents - summary.copies();
+    writeln!(
+        out,
+        "{} documents, {} kept, {} copies in {} families",
+        thousands(summary.documents),
+        thousands(kept),
+        thousands(summary.copies()),
+        thousands(summary.families)
+    )?;
+    if summary.others > 0 {
+        writeln!(out, "compared with {} documents of other corpora", thousands(summary.others))?;
+    }
+    for kind in Kind::ALL.into_iter().filter(|&kind| summary.of_kind(kind) > 0) {
+        writeln!(out, "  {kind:<14} {:>12}", thousands(summary.of_kind(kind)))?;
+    }
+    if summary.without_key > 0 {
+        writeln!(
+            out,
+            "{} documents say nothing that --keep {} could use; they come after the others",
+            thousands(summary.without_key),
+            config.keep
+        )?;
+    }
+    let (repeated, first) = &summary.repeated_ids;
+    if let Some(first) = first.first() {
+        writeln!(out, "{} ids stand on several rows, `{first}` for one", thousands(*repeated))?;
+    }
+    let seconds: f64 = summary.phases.iter().map(|phase| phase.seconds).sum();
+    let peak = summary.phases.iter().map(|phase| phase.peak_bytes).max().unwrap_or(0);
+    writeln!(
+        out,
+        "{:.1} s, {:.1} MB of text a second, {} MB of memory at most",
+        seconds,
+        summary.text_bytes as f64 / 1e6 / seconds.max(1e-3),
+        peak / 1_000_000
+    )?;
+    Ok(())
+}

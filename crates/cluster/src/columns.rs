@@ -1,0 +1,296 @@
+//! Columns on disk: one number a document in a file of its own, only ever appended to.
+//!
+//! Why: what is known of two million documents is several hundred bytes each; what one step needs of
+//! them is eight. A step reads its column from end to end and forgets it, so memory does not depend
+//! on how much is known.
+//!
+//! Why no sync: a killed process loses nothing that was handed to the system. Against a lost power
+//! supply every column carries a running checksum, noted at the end of each part and compared when
+//! an unfinished run goes on.
+//!
+//! Cost: numbers in the byte order of the machine, nothing else: reading is one copy.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use bytemuck::Pod;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ClusterError, io};
+
+/// How far a column is, and what it holds up to there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Bytes.
+    pub bytes: u64,
+    /// A running checksum of all whole words of eight bytes.
+    pub checksum: u64,
+    /// The bytes behind the last whole word.
+    pub tail: u64,
+}
+
+impl Mark {
+    /// The mark after these bytes, the same however the bytes are cut into pieces.
+    fn after(mut self, mut piece: &[u8]) -> Mark {
+        while !self.bytes.is_multiple_of(8)
+            && let Some((byte, rest)) = piece.split_first()
+        {
+            self.byte(*byte);
+            piece = rest;
+        }
+        let (words, rest) = piece.as_chunks::<8>();
+        words.iter().for_each(|word| self.fold(u64::from_le_bytes(*word)));
+        self.bytes += 8 * words.len() as u64;
+        rest.iter().for_each(|byte| self.byte(*byte));
+        self
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.tail |= u64::from(byte) << (8 * (self.bytes % 8));
+        self.bytes += 1;
+        if self.bytes.is_multiple_of(8) {
+            self.fold(self.tail);
+            self.tail = 0;
+        }
+    }
+
+    #[inline]
+    fn fold(&mut self, word: u64) {
+        let mixed = self.checksum ^ word ^ 0x9E37_79B9_7F4A_7C15;
+        let product = u128::from(mixed) * 0xA076_1D64_78BD_642F;
+        self.checksum = (product as u64) ^ ((product >> 64) as u64);
+    }
+}
+
+/// Appends to a column.
+#[derive(Debug)]
+pub struct ColumnWriter<T> {
+    path: PathBuf,
+    file: BufWriter<File>,
+    mark: Mark,
+    of: PhantomData<T>,
+}
+
+impl<T: Pod> ColumnWriter<T> {
+    /// Goes on behind `mark`, forgetting what lies after it; an empty mark starts the column.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written, or what it holds up to the mark is not what was written.
+    pub fn open(path: PathBuf, mark: Mark) -> Result<Self, ClusterError> {
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(io("open", &path))?;
+        if mark.bytes > 0 {
+            check(&mut file, &path, mark)?;
+        }
+        file.set_len(mark.bytes).map_err(io("write", &path))?;
+        file.seek(SeekFrom::End(0)).map_err(io("write", &path))?;
+        Ok(ColumnWriter {
+            path,
+            file: BufWriter::with_capacity(64 << 10, file),
+            mark,
+            of: PhantomData,
+        })
+    }
+
+    /// Appends values.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn extend(&mut self, values: &[T]) -> Result<(), ClusterError> {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        self.mark = self.mark.after(bytes);
+        self.file.write_all(bytes).map_err(io("write", &self.path))
+    }
+
+    /// Hands everything to the system; tells how far the column is.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn flush(&mut self) -> Result<Mark, ClusterError> {
+        self.file.flush().map_err(io("write", &self.path))?;
+        Ok(self.mark)
+    }
+}
+
+/// Whether the start of a file is what the mark says.
+fn check(file: &mut File, path: &Path, mark: Mark) -> Result<(), ClusterError> {
+    let mut left = mark.bytes;
+    let mut found = Mark::default();
+    let mut piece = vec![0; 1 << 20];
+    while left > 0 {
+        let length = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let piece = &mut piece[..length];
+        if file.read_exact(piece).is_err() {
+            return Err(ClusterError::Damaged { path: path.to_owned() });
+        }
+        found = found.after(piece);
+        left -= length as u64;
+    }
+    if found == mark { Ok(()) } else { Err(ClusterError::Damaged { path: path.to_owned() }) }
+}
+
+/// A column to read.
+#[derive(Debug)]
+pub struct Column<T> {
+    path: PathBuf,
+    file: File,
+    length: u64,
+    of: PhantomData<T>,
+}
+
+impl<T: Pod> Column<T> {
+    /// Opens a column.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn open(path: PathBuf) -> Result<Self, ClusterError> {
+        let file = File::open(&path).map_err(io("open", &path))?;
+        let bytes = file.metadata().map_err(io("read", &path))?.len();
+        Ok(Column { path, file, length: bytes / size_of::<T>() as u64, of: PhantomData })
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Reads `values.len()` values from `start` on.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub fn read_at(&self, start: u64, values: &mut [T]) -> Result<(), ClusterError> {
+        self.file
+            .read_exact_at(bytemuck::cast_slice_mut(values), start * size_of::<T>() as u64)
+            .map_err(io("read", &self.path))
+    }
+
+    /// One value.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn get(&self, at: u64) -> Result<T, ClusterError> {
+        let mut value = [T::zeroed()];
+        self.read_at(at, &mut value)?;
+        Ok(value[0])
+    }
+
+    /// The whole column.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn read_all(&self) -> Result<Vec<T>, ClusterError> {
+        let mut values = vec![T::zeroed(); usize::try_from(self.length).unwrap_or(usize::MAX)];
+        self.read_at(0, &mut values)?;
+        Ok(values)
+    }
+
+    /// Calls `each` with every value and its place, in order, a piece in memory at a time.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or the first error of `each`.
+    pub fn for_each(
+        &self,
+        mut each: impl FnMut(u64, T) -> Result<(), ClusterError>,
+    ) -> Result<(), ClusterError> {
+        self.for_each_piece(|start, piece| {
+            piece.iter().zip(start..).try_for_each(|(value, place)| each(place, *value))
+        })
+    }
+
+    /// Calls `each` with piece after piece of the column and the place of its first value.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or the first error of `each`.
+    pub fn for_each_piece(
+        &self,
+        mut each: impl FnMut(u64, &[T]) -> Result<(), ClusterError>,
+    ) -> Result<(), ClusterError> {
+        let mut piece = vec![T::zeroed(); 32 << 10];
+        let mut at = 0;
+        while at < self.length {
+            let length = piece.len().min(usize::try_from(self.length - at).unwrap_or(usize::MAX));
+            self.read_at(at, &mut piece[..length])?;
+            each(at, &piece[..length])?;
+            at += length as u64;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(30))]
+
+        #[test]
+        fn a_mark_does_not_depend_on_how_bytes_are_cut(
+            pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..6),
+        ) {
+            let cut = pieces.iter().fold(Mark::default(), |mark, piece| mark.after(piece));
+            prop_assert_eq!(cut, Mark::default().after(&pieces.concat()));
+        }
+
+        #[test]
+        fn a_column_goes_on_behind_its_mark(
+            first in prop::collection::vec(prop::collection::vec(any::<u64>(), 0..50), 0..5),
+            lost in prop::collection::vec(any::<u64>(), 0..50),
+            second in prop::collection::vec(any::<u64>(), 0..50),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("column");
+            let mut writer = ColumnWriter::open(path.clone(), Mark::default()).unwrap();
+            first.iter().for_each(|piece| writer.extend(piece).unwrap());
+            let mark = writer.flush().unwrap();
+            writer.extend(&lost).unwrap();
+            drop(writer);
+            let mut writer = ColumnWriter::open(path.clone(), mark).unwrap();
+            writer.extend(&second).unwrap();
+            writer.flush().unwrap();
+            let expected: Vec<u64> = first.concat().into_iter().chain(second).collect();
+            prop_assert_eq!(Column::<u64>::open(path).unwrap().read_all().unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_before_the_mark_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("column");
+        let mut writer = ColumnWriter::<u8>::open(path.clone(), Mark::default()).unwrap();
+        writer.extend(b"some bytes that are worth keeping").unwrap();
+        let mark = writer.flush().unwrap();
+        drop(writer);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[11] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let error = ColumnWriter::<u8>::open(path, mark).unwrap_err();
+        assert!(matches!(error, ClusterError::Damaged { .. }));
+    }
+}

@@ -1,0 +1,130 @@
+//! Why a whole corpus could not be worked through.
+
+use std::path::{Path, PathBuf};
+
+/// Why this crate could not do what was asked.
+///
+/// `BadParameter`, `OutputExists`, `OtherPlan`, `InputChanged` and `NotARun` mean that the request
+/// was wrong; `Io` and `Input` that the environment failed; `Damaged` that files of an earlier run
+/// are not what was written; `Stopped` that somebody asked for it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClusterError {
+    /// A file of ours could not be read or written.
+    #[error("could not {doing} {path}")]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// An input could not be read.
+    #[error(transparent)]
+    Input(#[from] wonbon_input::InputError),
+    /// A row is no document, and the caller wants none skipped.
+    #[error("{file}:{row} {why}")]
+    BadRow {
+        /// The input.
+        file: String,
+        /// The row, counted from one.
+        row: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A number outside its limits.
+    #[error("{what} must be {wanted}, not {got}")]
+    BadParameter {
+        /// The parameter.
+        what: &'static str,
+        /// What it may be.
+        wanted: &'static str,
+        /// What was given.
+        got: String,
+    },
+    /// Sketch parameters out of range.
+    #[error(transparent)]
+    Sketch(#[from] wonbon_sketch::SketchError),
+    /// The output is there already.
+    #[error("{path} exists already; it is not overwritten")]
+    OutputExists {
+        /// The output.
+        path: PathBuf,
+    },
+    /// An unfinished run with other parameters stands where this one would go on.
+    #[error(
+        "{path} holds an unfinished run with another {what}; run that command again, or remove it"
+    )]
+    OtherPlan {
+        /// The folder of the unfinished run.
+        path: PathBuf,
+        /// What differs first.
+        what: String,
+    },
+    /// Sketches of an earlier run cannot be compared with new ones.
+    #[error("the sketches in {path} were made with other {what} than this run uses")]
+    OtherSketches {
+        /// The folder of the sketches.
+        path: PathBuf,
+        /// What differs.
+        what: &'static str,
+    },
+    /// The exact join could not do it.
+    #[error(transparent)]
+    Join(wonbon_join::JoinError),
+    /// An input is not what it was when it was read first.
+    #[error("{file} changed while it was being read: it has other rows than before")]
+    InputChanged {
+        /// The input.
+        file: String,
+    },
+    /// Two inputs would be written to one place.
+    #[error("two inputs would both be written to {path}")]
+    SameName {
+        /// The place.
+        path: PathBuf,
+    },
+    /// A folder that should hold the results of a run does not.
+    #[error("{path} does not hold {what}")]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+        /// What it should hold.
+        what: &'static str,
+    },
+    /// A file of an earlier run is not what was written.
+    #[error("{path} is damaged: it is not what an earlier run wrote")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// More documents than 32-bit numbers can name.
+    #[error("more than {most} documents do not fit in one run")]
+    TooMany {
+        /// How many fit.
+        most: u64,
+    },
+    /// The work needs more memory than it was given.
+    #[error("{what} needs about {needed} MB of memory, {given} MB were given")]
+    TooLittleMemory {
+        /// The step.
+        what: &'static str,
+        /// Megabytes needed.
+        needed: u64,
+        /// Megabytes given.
+        given: u64,
+    },
+    /// The watcher asked to stop.
+    #[error("stopped before the end; the same command again goes on from here")]
+    Stopped,
+}
+
+/// Names the file in an error of the system.
+pub(crate) fn io(
+    doing: &'static str,
+    path: &Path,
+) -> impl FnOnce(std::io::Error) -> ClusterError + use<> {
+    let path = path.to_owned();
+    move |source| ClusterError::Io { doing, path, source }
+}

@@ -1,0 +1,276 @@
+//! Families: an original and its copies.
+//!
+//! **Star** (the default): a document is a copy of the original it resembles most, itself at or above
+//! the threshold to it; otherwise it is an original. That is what a store says when the documents are
+//! added one at a time in keep order, and it keeps licence-like chains (A resembles B, B resembles C)
+//! from swallowing half a corpus. Ties go to the earliest original.
+//!
+//! **Linked**: connected components of all pairs; the original is the first in keep order, and a copy
+//! may be far below the threshold to it.
+//!
+//! Under a rule of features a copy belongs to the original it agrees with in most features; ties go
+//! to the earliest. The resemblance told is exact all the same.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use crate::columns::{Column, ColumnWriter, Mark};
+use crate::error::ClusterError;
+use crate::progress::Progress;
+use crate::union_find::UnionFind;
+use crate::walk::{Buckets, Candidates, Comparer, Met, Sets, Walk};
+
+/// How copies are put together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FamilyKind {
+    /// Every copy reaches the threshold to its original.
+    #[default]
+    Star,
+    /// Connected components.
+    Linked,
+}
+
+/// What makes a document a copy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CopyRule {
+    /// Exact resemblance of at least this.
+    Threshold(f64),
+    /// At least so many features agree.
+    Agreeing(u32),
+}
+
+/// What a representative is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// The number of its original: itself if it is one.
+    pub original: u32,
+    /// Its exact resemblance to it.
+    pub resemblance: f64,
+}
+
+/// Two representatives at or above the threshold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VerifiedPair {
+    /// The later one.
+    pub one: u32,
+    /// The earlier one.
+    pub other: u32,
+    /// Their exact resemblance.
+    pub resemblance: f64,
+}
+
+/// Notes pairs in a file as they are found.
+#[derive(Debug)]
+pub struct PairWriter(ColumnWriter<u64>);
+
+impl PairWriter {
+    /// Starts a file of pairs.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn create(path: &Path) -> Result<Self, ClusterError> {
+        Ok(PairWriter(ColumnWriter::open(path.to_owned(), Mark::default())?))
+    }
+
+    /// Adds a pair.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn push(&mut self, pair: VerifiedPair) -> Result<(), ClusterError> {
+        let numbers = u64::from(pair.one) << 32 | u64::from(pair.other);
+        self.0.extend(&[numbers, pair.resemblance.to_bits()])
+    }
+
+    /// Everything reaches the system.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn finish(mut self) -> Result<(), ClusterError> {
+        self.0.flush().map(|_| ())
+    }
+
+    /// Calls `each` with every pair of a file, in order.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or the first error of `each`.
+    pub fn read(
+        path: &Path,
+        mut each: impl FnMut(VerifiedPair) -> Result<(), ClusterError>,
+    ) -> Result<(), ClusterError> {
+        let mut numbers = 0;
+        Column::<u64>::open(path.to_owned())?.for_each(|place, value| {
+            if place % 2 == 0 {
+                numbers = value;
+                return Ok(());
+            }
+            let (one, other) = ((numbers >> 32) as u32, numbers as u32);
+            each(VerifiedPair { one, other, resemblance: f64::from_bits(value) })
+        })
+    }
+}
+
+/// How families are found.
+#[derive(Clone, Copy)]
+pub struct FamilyParams<'a> {
+    /// What makes a copy.
+    pub rule: CopyRule,
+    /// How copies are put together.
+    pub kind: FamilyKind,
+    /// The first so many representatives are never copies.
+    pub others: u32,
+    /// Threads.
+    pub threads: NonZeroUsize,
+    /// Who watches.
+    pub progress: &'a dyn Progress,
+}
+
+/// What is being decided.
+struct Deciding {
+    verdicts: Vec<Verdict>,
+    components: Option<UnionFind>,
+    pairs: Option<PairWriter>,
+    others: u32,
+    rule: CopyRule,
+}
+
+impl Deciding {
+    /// Takes the findings for one representative; tells whether it is an original so far.
+    fn take(&mut self, who: u32, met: &[Met]) -> Result<bool, ClusterError> {
+        if let Some(pairs) = &mut self.pairs {
+            for met in met {
+                let (other, resemblance) = (met.other, met.resemblance());
+                pairs.push(VerifiedPair { one: who, other, resemblance })?;
+            }
+        }
+        if let Some(components) = &mut self.components {
+            met.iter().for_each(|met| {
+                components.join(who, met.other);
+            });
+            return Ok(false);
+        }
+        let better = |one: &Met, other: &Met| match self.rule {
+            CopyRule::Threshold(_) => one.resembles_more(other),
+            CopyRule::Agreeing(_) => one.agreeing > other.agreeing,
+        };
+        // Earlier ones come first, so that only a better one takes the place.
+        let mut best: Option<&Met> = None;
+        for met in met {
+            let is_original = self.verdicts[met.other as usize].original == met.other;
+            if is_original && best.is_none_or(|best| better(met, best)) {
+                best = Some(met);
+            }
+        }
+        if let Some(best) = best.filter(|_| who >= self.others) {
+            let resemblance = best.resemblance();
+            self.verdicts[who as usize] = Verdict { original: best.other, resemblance };
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}
+
+fn alone(count: u32) -> Vec<Verdict> {
+    (0..count).map(|original| Verdict { original, resemblance: 1.0 }).collect()
+}
+
+/// What was found and what it cost.
+#[derive(Debug)]
+pub struct Families {
+    /// What each representative is.
+    pub verdicts: Vec<Verdict>,
+    /// Pairs whose sets were compared.
+    pub compared: u64,
+}
+
+/// Finds families by walking over buckets. Pairs are noted if a file for them is given.
+///
+/// # Errors
+///
+/// If sets cannot be read, or the watcher asked to stop.
+pub fn by_walking(
+    sets: &Sets,
+    buckets: &Buckets,
+    count: u32,
+    params: FamilyParams<'_>,
+    pairs: Option<PairWriter>,
+) -> Result<Families, ClusterError> {
+    let FamilyParams { rule, kind, others, threads, progress } = params;
+    let all_pairs = pairs.is_some();
+    let linked = kind == FamilyKind::Linked;
+    let mut deciding = Deciding {
+        verdicts: alone(count),
+        components: linked.then(|| UnionFind::new(count)),
+        pairs,
+        others,
+        rule,
+    };
+    let candidates = match rule {
+        CopyRule::Threshold(threshold) => Candidates::Threshold(threshold),
+        CopyRule::Agreeing(least) => Candidates::Agreeing(least),
+    };
+    let walk = Walk { sets, buckets, candidates, others, threads, progress };
+    let compared = walk.run(
+        &mut deciding,
+        |deciding, who, other| match &mut deciding.components {
+            // Two that hang together already need no further proof.
+            Some(components) if !all_pairs => components.root(who) != components.root(other),
+            _ => true,
+        },
+        |deciding, who, met| Ok(deciding.take(who, met)? || all_pairs || linked),
+    )?;
+    finish(sets, deciding, compared)
+}
+
+/// Finds families from pairs that are known, in any order.
+///
+/// # Errors
+///
+/// If sets cannot be read.
+pub fn from_pairs(
+    sets: &Sets,
+    count: u32,
+    met: &[(u32, Met)],
+    params: FamilyParams<'_>,
+    pairs: Option<PairWriter>,
+) -> Result<Families, ClusterError> {
+    let FamilyParams { rule, kind, others, .. } = params;
+    let mut deciding = Deciding {
+        verdicts: alone(count),
+        components: (kind == FamilyKind::Linked).then(|| UnionFind::new(count)),
+        pairs,
+        others,
+        rule,
+    };
+    let mut sorted: Vec<(u32, Met)> = met.to_vec();
+    sorted.sort_unstable_by_key(|(who, met)| (*who, met.other));
+    let mut found = Vec::new();
+    for group in sorted.chunk_by(|one, other| one.0 == other.0) {
+        found.clear();
+        found.extend(group.iter().map(|(_, met)| *met));
+        deciding.take(group[0].0, &found)?;
+    }
+    finish(sets, deciding, met.len() as u64)
+}
+
+fn finish(sets: &Sets, mut deciding: Deciding, compared: u64) -> Result<Families, ClusterError> {
+    if let Some(pairs) = deciding.pairs.take() {
+        pairs.finish()?;
+    }
+    if let Some(mut components) = deciding.components.take() {
+        let mut comparer = Comparer::default();
+        let mut by_root: Vec<(u32, u32)> = (0..deciding.verdicts.len() as u32)
+            .map(|who| (components.root(who), who))
+            .filter(|(root, who)| root != who && *who >= deciding.others)
+            .collect();
+        by_root.sort_unstable();
+        for (root, who) in by_root {
+            let resemblance = comparer.compare(sets, root, who)?.resemblance();
+            deciding.verdicts[who as usize] = Verdict { original: root, resemblance };
+        }
+    }
+    Ok(Families { verdicts: deciding.verdicts, compared })
+}

@@ -1,0 +1,102 @@
+//! Somebody watches a long run: which phase it is in, how far, and whether it should stop.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// Watches a run. Calls come from one thread at a time, several times a second.
+pub trait Progress: Sync {
+    /// A phase begins; `total` is in its own unit, 0 where it is not known.
+    fn begin(&self, phase: &'static str, total: u64) {
+        let _ = (phase, total);
+    }
+    /// So much of the phase is done.
+    fn advance(&self, done: u64) {
+        let _ = done;
+    }
+    /// Something a person should know.
+    fn say(&self, sentence: &str) {
+        let _ = sentence;
+    }
+    /// Whether to stop. What is finished stays, and the same run goes on from there.
+    fn stop_asked(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Progress for Unwatched {}
+
+/// What one phase took.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PhaseTime {
+    /// Its name.
+    pub phase: String,
+    /// Seconds on the wall.
+    pub seconds: f64,
+    /// Seconds of all processors, this process only.
+    pub cpu_seconds: f64,
+    /// The largest resident set so far, in bytes.
+    pub peak_bytes: u64,
+}
+
+/// Times phases one after another.
+#[derive(Debug)]
+pub(crate) struct PhaseClock {
+    phases: Mutex<Vec<PhaseTime>>,
+}
+
+impl PhaseClock {
+    pub(crate) fn new() -> Self {
+        PhaseClock { phases: Mutex::new(Vec::new()) }
+    }
+
+    pub(crate) fn time<T, E>(
+        &self,
+        phase: &'static str,
+        total: u64,
+        progress: &dyn Progress,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        progress.begin(phase, total);
+        let (start, cpu) = (Instant::now(), cpu_time());
+        let result = work()?;
+        let time = PhaseTime {
+            phase: phase.to_owned(),
+            seconds: start.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_time().saturating_sub(cpu).as_secs_f64(),
+            peak_bytes: peak_bytes(),
+        };
+        self.phases.lock().expect("no phase panics while it is noted").push(time);
+        Ok(result)
+    }
+
+    pub(crate) fn finish(self) -> Vec<PhaseTime> {
+        self.phases.into_inner().expect("no phase panics while it is noted")
+    }
+}
+
+/// User and system time of this process, from the system's own account; zero where there is none.
+fn cpu_time() -> Duration {
+    let ticks = || -> Option<u64> {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        let after_name = stat.rsplit_once(')')?.1;
+        let mut fields = after_name.split_whitespace().skip(11);
+        Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
+    };
+    // Linux counts in hundredths of a second on every architecture it is built for.
+    Duration::from_millis(ticks().unwrap_or(0) * 10)
+}
+
+/// The largest resident set of this process, in bytes; zero where the system does not say.
+#[must_use]
+pub fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
+        .map_or(0, |kilobytes| kilobytes * 1024)
+}

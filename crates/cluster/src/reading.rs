@@ -1,0 +1,510 @@
+//! Inputs as numbered rows: the same rows in the same order however often they are read.
+//!
+//! A run reads its inputs twice: once to sketch every document, once to write the rows that are
+//! kept. Both walk the same *items* (a batch of lines, a file that is one document), so the n-th row
+//! of the first walk is the n-th row of the second, and a run that was killed skips the items it has
+//! finished. A row that is no document keeps its number and is told with its reason.
+//!
+//! Cost: the second walk does not parse: it only finds line ends. Skipping compressed input still
+//! decompresses it.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use arrow_array::{Array, RecordBatch};
+use serde::{Deserialize, Serialize};
+use wonbon_input::batches::{Batch, Batches};
+use wonbon_input::ordered::for_each_ordered;
+use wonbon_input::rows::{Content, FieldNames, Ranking, RowError, RowParser};
+use wonbon_input::{InputError, SourceKind, open, read_whole};
+use wonbon_text::extract::{core_text, extract};
+
+use crate::error::{ClusterError, io};
+use crate::keep::Keep;
+use crate::progress::Progress;
+use crate::tables::{Cell, TableReader, cell, is_table};
+
+/// How many bytes one file may have when it is one document.
+const MAX_DOCUMENT_BYTES: usize = 1 << 30;
+
+/// One file of the input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its name relative to what was asked for: where its kept rows go.
+    pub name: PathBuf,
+    /// Its size when the run began.
+    pub bytes: u64,
+    /// When it was changed last, in nanoseconds since 1970.
+    pub modified: u128,
+}
+
+/// A row, or a whole file, that is no document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// The input.
+    pub file: String,
+    /// The row, counted from one; none where the rest of the file is meant.
+    pub row: Option<u64>,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// What is read, and how.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// The files, in order.
+    pub files: Vec<InputFile>,
+    /// Files in folders that are of no known kind.
+    pub unknown: Vec<PathBuf>,
+    /// Which field of a row means what.
+    pub fields: FieldNames,
+    /// Whether a row that is no document ends the run.
+    pub strict: bool,
+}
+
+impl Inputs {
+    /// Finds the files: a folder stands for the files in it, in the order of their names, at any
+    /// depth; hidden ones are left out.
+    ///
+    /// # Errors
+    ///
+    /// If a path does not exist or cannot be looked at.
+    pub fn find(paths: &[PathBuf], fields: FieldNames) -> Result<Inputs, ClusterError> {
+        let mut inputs = Inputs { files: Vec::new(), unknown: Vec::new(), fields, strict: false };
+        for path in paths {
+            let metadata = std::fs::metadata(path).map_err(io("open", path))?;
+            if metadata.is_dir() {
+                inputs.folder(path, path)?;
+            } else {
+                let name = path.file_name().map_or_else(|| path.clone(), PathBuf::from);
+                inputs.file(path, name)?;
+            }
+        }
+        let mut names = BTreeSet::new();
+        for (number, file) in inputs.files.iter_mut().enumerate() {
+            if !names.insert(file.name.clone()) {
+                file.name = Path::new(&format!("{}", number + 1)).join(&file.name);
+                names.insert(file.name.clone());
+            }
+        }
+        Ok(inputs)
+    }
+
+    fn folder(&mut self, top: &Path, folder: &Path) -> Result<(), ClusterError> {
+        let mut paths = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(io("read", folder))? {
+            paths.push(entry.map_err(io("read", folder))?.path());
+        }
+        paths.sort();
+        for path in paths {
+            let hidden =
+                path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if hidden {
+                continue;
+            }
+            if path.is_dir() {
+                self.folder(top, &path)?;
+            } else if is_known(&path) {
+                let name = path.strip_prefix(top).unwrap_or(&path).to_owned();
+                self.file(&path, name)?;
+            } else {
+                self.unknown.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, name: PathBuf) -> Result<(), ClusterError> {
+        let metadata = std::fs::metadata(path).map_err(io("open", path))?;
+        let modified = metadata
+            .modified()
+            .ok()
+            .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
+            .map_or(0, |time| time.as_nanos());
+        self.files.push(InputFile { path: path.to_owned(), name, bytes: metadata.len(), modified });
+        Ok(())
+    }
+
+    /// The bytes of all files as they lie on disk.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+/// Endings of files that are taken from folders; `.gz` and `.zst` may follow.
+const KNOWN: [&str; 10] =
+    ["parquet", "jsonl", "ndjson", "json", "txt", "text", "md", "html", "htm", "xhtml"];
+
+fn is_known(path: &Path) -> bool {
+    let Some(name) = path.file_name() else { return false };
+    let name = name.to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    Path::new(name).extension().is_some_and(|ending| KNOWN.iter().any(|known| ending == *known))
+}
+
+/// A piece of the input that one thread works on.
+#[derive(Debug, Default)]
+pub(crate) struct Item {
+    /// Which file.
+    pub(crate) file: usize,
+    /// Lines of it.
+    pub(crate) lines: Batch,
+    /// Or the whole of it as one document.
+    pub(crate) document: Option<PathBuf>,
+    /// Or rows of a table, and the number of the first.
+    pub(crate) table: Option<(u64, RecordBatch)>,
+    /// The file, or this part of it, cannot be read on behind this item.
+    pub(crate) broken: Option<String>,
+}
+
+/// Walks over the items of the inputs.
+#[derive(Debug)]
+pub(crate) struct Items<'a> {
+    files: std::slice::Iter<'a, InputFile>,
+    file: usize,
+    open: Option<Batches>,
+    table: Option<TableReader>,
+    /// The columns of tables to read; all of them if none are named.
+    columns: Option<Vec<&'a str>>,
+}
+
+impl<'a> Items<'a> {
+    /// Items with everything in them.
+    pub(crate) fn new(inputs: &'a Inputs) -> Self {
+        Items { files: inputs.files.iter(), file: 0, open: None, table: None, columns: None }
+    }
+
+    /// Items with only these columns of tables.
+    pub(crate) fn of_columns(inputs: &'a Inputs, columns: Vec<&'a str>) -> Self {
+        Items { columns: Some(columns), ..Items::new(inputs) }
+    }
+
+    /// The table that is being read, if it is one.
+    pub(crate) fn table(&self) -> Option<&TableReader> {
+        self.table.as_ref()
+    }
+
+    /// Reads the next item; `false` at the end.
+    pub(crate) fn next_into(&mut self, item: &mut Item) -> bool {
+        item.document = None;
+        item.table = None;
+        item.broken = None;
+        item.lines.clear();
+        loop {
+            item.file = self.file.saturating_sub(1);
+            if let Some(table) = &mut self.table {
+                match table.next() {
+                    Some(Ok(rows)) => item.table = Some(rows),
+                    Some(Err(broken)) => item.broken = Some(broken),
+                    None => {
+                        self.table = None;
+                        continue;
+                    }
+                }
+                return true;
+            }
+            if let Some(batches) = &mut self.open {
+                match batches.next_into(&mut item.lines) {
+                    Ok(true) => return true,
+                    Ok(false) => self.open = None,
+                    Err(error) => {
+                        self.open = None;
+                        item.broken = Some(error_chain(&error));
+                        return true;
+                    }
+                }
+            }
+            let Some(file) = self.files.next() else { return false };
+            self.file += 1;
+            item.file = self.file - 1;
+            if is_table(&file.path) {
+                match TableReader::open(&file.path, self.columns.as_deref()) {
+                    Ok(table) => self.table = Some(table),
+                    Err(broken) => {
+                        item.broken = Some(broken);
+                        return true;
+                    }
+                }
+                continue;
+            }
+            match open(&file.path) {
+                Ok(source) if source.kind == SourceKind::JsonLines => {
+                    self.open = Some(Batches::new(source));
+                }
+                Ok(_) => {
+                    item.document = Some(file.path.clone());
+                    return true;
+                }
+                Err(error) => {
+                    item.broken = Some(error_chain(&error));
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+/// One document as it is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Visited<'a> {
+    /// Its id: its own, or its URL, or its file and row.
+    pub id: &'a str,
+    /// Its address, if it has one.
+    pub url: Option<&'a str>,
+    /// The bytes of its content as it came.
+    pub bytes: &'a [u8],
+    /// Its core text.
+    pub text: &'a str,
+}
+
+/// What was made of one item.
+#[derive(Debug, Default)]
+pub(crate) struct ItemRows<O> {
+    /// Which file.
+    pub(crate) file: usize,
+    /// For each row, whether it is a document.
+    pub(crate) rows: Vec<u8>,
+    /// The keys of the documents, by which they are put in order.
+    pub(crate) keys: Vec<u64>,
+    /// The ids of the documents, one after another.
+    pub(crate) ids: Vec<u8>,
+    /// Where each id ends.
+    pub(crate) id_ends: Vec<u64>,
+    /// What is no document.
+    pub(crate) skipped: Vec<Skipped>,
+    /// Bytes read, decompressed.
+    pub(crate) input_bytes: u64,
+    /// Bytes of core text.
+    pub(crate) text_bytes: u64,
+    /// What the visitor made of the documents.
+    pub(crate) output: O,
+}
+
+/// How documents are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) keep: &'a Keep,
+    pub(crate) threads: NonZeroUsize,
+    /// Items that were finished by an earlier run.
+    pub(crate) skip_items: u64,
+    pub(crate) progress: &'a dyn Progress,
+}
+
+/// Reads every document with several threads, and hands what was made of each item to `write`, in
+/// order.
+pub(crate) fn read_documents<S, O: Default + Send>(
+    reading: Reading<'_>,
+    state: impl Fn() -> S + Sync,
+    visit: impl Fn(&mut S, &Visited<'_>, &mut O) + Sync,
+    mut write: impl FnMut(ItemRows<O>) -> Result<(), ClusterError> + Send,
+) -> Result<(), ClusterError> {
+    let Reading { inputs, keep, threads, skip_items, progress } = reading;
+    let FieldNames { id, url, created, text, html, .. } = &inputs.fields;
+    let mut columns = vec![id.as_str(), url, created, text, html];
+    columns.extend(keep.field(created));
+    let mut items = Items::of_columns(inputs, columns);
+    let mut skipped = 0;
+    let read = |item: &mut Item| -> Result<bool, ClusterError> {
+        if progress.stop_asked() {
+            return Err(ClusterError::Stopped);
+        }
+        while skipped < skip_items {
+            skipped += 1;
+            if !items.next_into(item) {
+                return Ok(false);
+            }
+        }
+        Ok(items.next_into(item))
+    };
+    let parser = || {
+        RowParser::new(inputs.fields.clone()).with_ranking_field(keep.field(&inputs.fields.created))
+    };
+    for_each_ordered(
+        threads,
+        read,
+        || (parser(), state()),
+        |(parser, state), item| {
+            let mut rows = ItemRows::<O>::default();
+            rows.read(inputs, keep, item, parser, |visited, output| visit(state, visited, output));
+            rows
+        },
+        |rows| {
+            if inputs.strict
+                && let Some(first) = rows.skipped.first()
+            {
+                let Skipped { file, row, why } = first.clone();
+                return Err(ClusterError::BadRow { file, row: row.unwrap_or(0), why });
+            }
+            write(rows)
+        },
+    )
+}
+
+impl<O> ItemRows<O> {
+    fn read(
+        &mut self,
+        inputs: &Inputs,
+        keep: &Keep,
+        item: &mut Item,
+        parser: &mut RowParser,
+        mut visit: impl FnMut(&Visited<'_>, &mut O),
+    ) {
+        self.file = item.file;
+        let path = &inputs.files[item.file].path;
+        let file = || path.display().to_string();
+        if let Some(document) = &item.document {
+            match read_document(document) {
+                Ok((bytes, core)) => {
+                    let ranking = core.page.published.as_deref().map(Ranking::Text);
+                    let id = inputs.files[item.file].name.display().to_string();
+                    self.input_bytes = bytes.len() as u64;
+                    let visited =
+                        Visited { id: &id, url: None, bytes: &bytes, text: &core.page.text };
+                    self.document(keep, ranking, &visited, &mut visit);
+                }
+                Err(error) => {
+                    self.rows.push(0);
+                    let why = error_chain(&error);
+                    self.skipped.push(Skipped { file: file(), row: None, why });
+                }
+            }
+            return;
+        }
+        self.input_bytes = item.lines.input_bytes() as u64;
+        let mut by_place = String::new();
+        parser.for_each_row(&mut item.lines, |number, row| {
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => {
+                    self.rows.push(0);
+                    let why = error.to_string();
+                    self.skipped.push(Skipped { file: file(), row: Some(number), why });
+                    return;
+                }
+            };
+            let id = match (&row.id, row.url) {
+                (Some(id), _) => id,
+                (None, Some(url)) => url,
+                (None, None) => {
+                    by_place = format!("{}:{number}", inputs.files[item.file].name.display());
+                    &by_place
+                }
+            };
+            match row.content {
+                Content::Text(text) => {
+                    let visited = Visited { id, url: row.url, bytes: text.as_bytes(), text };
+                    self.document(keep, row.ranking, &visited, &mut visit);
+                }
+                Content::Html(html) => {
+                    let page = extract(html, row.url);
+                    let visited =
+                        Visited { id, url: row.url, bytes: html.as_bytes(), text: &page.text };
+                    self.document(keep, row.ranking, &visited, &mut visit);
+                }
+            }
+        });
+        if let Some((first, rows)) = &item.table {
+            self.table(inputs, keep, item.file, *first, rows, &mut visit);
+        }
+        if let Some(why) = item.broken.take() {
+            self.skipped.push(Skipped { file: file(), row: None, why });
+        }
+    }
+
+    /// Rows of a table.
+    fn table(
+        &mut self,
+        inputs: &Inputs,
+        keep: &Keep,
+        file: usize,
+        first: u64,
+        rows: &RecordBatch,
+        visit: &mut impl FnMut(&Visited<'_>, &mut O),
+    ) {
+        let fields = &inputs.fields;
+        let column = |name: &str| rows.column_by_name(name).map(|array| array.as_ref());
+        let text_of = |array: Option<&'_ dyn Array>, row| match array.map(|array| cell(array, row))
+        {
+            Some(Cell::Text(text)) => Some(text.into_owned()),
+            Some(Cell::Whole(number)) => Some(number.to_string()),
+            _ => None,
+        };
+        let (ids, urls) = (column(&fields.id), column(&fields.url));
+        let (texts, pages) = (column(&fields.text), column(&fields.html));
+        let rankings = keep.field(&fields.created).and_then(column);
+        let name = inputs.files[file].name.display();
+        self.input_bytes = rows.get_array_memory_size() as u64;
+        for (row, number) in (0..rows.num_rows()).zip(first..) {
+            let url = text_of(urls, row);
+            let id = text_of(ids, row)
+                .or_else(|| url.clone())
+                .unwrap_or_else(|| format!("{name}:{number}"));
+            let ranking_cell = rankings.map_or(Cell::Nothing, |array| cell(array, row));
+            let ranking = match &ranking_cell {
+                Cell::Nothing => None,
+                Cell::Text(text) => Some(Ranking::Text(text)),
+                Cell::Whole(number) => Some(Ranking::Number(*number as f64)),
+                Cell::Number(number) => Some(Ranking::Number(*number)),
+            };
+            let content = |array: Option<&'_ dyn Array>| match array.map(|array| cell(array, row)) {
+                Some(Cell::Text(text)) => Some(text.into_owned()),
+                _ => None,
+            };
+            let url = url.as_deref();
+            if let Some(text) = content(texts) {
+                let visited = Visited { id: &id, url, bytes: text.as_bytes(), text: &text };
+                self.document(keep, ranking, &visited, visit);
+            } else if let Some(html) = content(pages) {
+                let page = extract(&html, url);
+                let visited = Visited { id: &id, url, bytes: html.as_bytes(), text: &page.text };
+                self.document(keep, ranking, &visited, visit);
+            } else {
+                self.rows.push(0);
+                let why =
+                    RowError::NoContent { text: fields.text.clone(), html: fields.html.clone() };
+                let file = inputs.files[file].path.display().to_string();
+                self.skipped.push(Skipped { file, row: Some(number), why: why.to_string() });
+            }
+        }
+    }
+
+    fn document(
+        &mut self,
+        keep: &Keep,
+        ranking: Option<Ranking<'_>>,
+        visited: &Visited<'_>,
+        visit: &mut impl FnMut(&Visited<'_>, &mut O),
+    ) {
+        self.rows.push(1);
+        self.keys.push(keep.key(ranking, visited.text.len()));
+        self.ids.extend_from_slice(visited.id.as_bytes());
+        self.id_ends.push(self.ids.len() as u64);
+        self.text_bytes += visited.text.len() as u64;
+        visit(visited, &mut self.output);
+    }
+}
+
+/// An error and its causes in one sentence.
+fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut sentence = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        sentence.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    sentence
+}
+
+/// Reads a file as one document: text or HTML, in any character set.
+pub(crate) fn read_document(
+    path: &Path,
+) -> Result<(Vec<u8>, wonbon_text::extract::CoreText), InputError> {
+    let bytes = read_whole(open(path)?, MAX_DOCUMENT_BYTES)?;
+    let core = core_text(&bytes, None, None);
+    Ok((bytes, core))
+}

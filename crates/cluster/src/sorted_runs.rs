@@ -1,0 +1,226 @@
+//! Divide, compute, merge: more numbers than fit in memory, in order.
+//!
+//! Numbers are collected until the memory given is full, sorted, and written as a *run*; at the end
+//! all runs are merged. Broder et al. 1997 call it the one approach behind every step of theirs: no
+//! random access to the disk, every pass linear.
+//!
+//! A number has 128 bits: a key of 96 and 32 that belong to it. Where numbers are counts, those with
+//! one key are added up as soon as they meet, in memory, in a run, in the merge.
+//!
+//! Cost: 16 bytes a number in memory and on disk; one pass of writing and one of reading. With a
+//! thousand runs the merge still reads pieces of memory / 1000.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::{Path, PathBuf};
+
+use crate::columns::{Column, ColumnWriter, Mark};
+use crate::error::{ClusterError, io};
+
+/// What happens to numbers with one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equal {
+    /// All of them stay.
+    Stay,
+    /// Their low 32 bits are counts, which are added up.
+    AddUp,
+}
+
+/// Collects numbers and gives them back in order.
+#[derive(Debug)]
+pub struct SortedRuns {
+    folder: PathBuf,
+    name: &'static str,
+    equal: Equal,
+    buffer: Vec<u128>,
+    most: usize,
+    runs: Vec<PathBuf>,
+    pushed: u64,
+}
+
+impl SortedRuns {
+    /// Runs go to files in `folder` whose names begin with `name`.
+    #[must_use]
+    pub fn new(folder: &Path, name: &'static str, equal: Equal, memory: u64) -> Self {
+        let most = usize::try_from(memory / 16).unwrap_or(usize::MAX).max(1024);
+        let folder = folder.to_owned();
+        SortedRuns { folder, name, equal, buffer: Vec::new(), most, runs: Vec::new(), pushed: 0 }
+    }
+
+    /// Takes a number.
+    ///
+    /// # Errors
+    ///
+    /// If a run cannot be written.
+    pub fn push(&mut self, number: u128) -> Result<(), ClusterError> {
+        if self.buffer.len() == self.most {
+            self.tidy();
+            // Adding up may have made room; if it made little, a run is written.
+            if self.buffer.len() > self.most / 2 {
+                self.spill()?;
+            }
+        }
+        self.buffer.push(number);
+        self.pushed += 1;
+        Ok(())
+    }
+
+    /// How many numbers were taken.
+    #[must_use]
+    pub fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    /// How many runs went to the disk.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    fn tidy(&mut self) {
+        self.buffer.sort_unstable();
+        if self.equal == Equal::AddUp {
+            self.buffer.dedup_by(|next, kept| add_up(kept, *next));
+        }
+    }
+
+    fn spill(&mut self) -> Result<(), ClusterError> {
+        let path = self.folder.join(format!("{}-run-{}", self.name, self.runs.len()));
+        let mut run = ColumnWriter::open(path.clone(), Mark::default())?;
+        run.extend(&self.buffer)?;
+        run.flush()?;
+        self.runs.push(path);
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Calls `each` with all numbers in order; the files of the runs are gone afterwards.
+    ///
+    /// # Errors
+    ///
+    /// If runs cannot be written or read, or the first error of `each`.
+    pub fn merge(
+        mut self,
+        mut each: impl FnMut(u128) -> Result<(), ClusterError>,
+    ) -> Result<(), ClusterError> {
+        self.tidy();
+        if self.runs.is_empty() {
+            return self.buffer.into_iter().try_for_each(each);
+        }
+        self.spill()?;
+        drop(std::mem::take(&mut self.buffer));
+        let piece = (self.most / self.runs.len()).clamp(256, 1 << 16);
+        let mut readers = Vec::new();
+        let mut heap = BinaryHeap::new();
+        for (number, path) in self.runs.iter().enumerate() {
+            let mut reader = RunReader::open(path.clone(), piece)?;
+            if let Some(first) = reader.next()? {
+                heap.push(Reverse((first, number)));
+            }
+            readers.push(reader);
+        }
+        let mut pending: Option<u128> = None;
+        while let Some(Reverse((number, run))) = heap.pop() {
+            if let Some(next) = readers[run].next()? {
+                heap.push(Reverse((next, run)));
+            }
+            match &mut pending {
+                Some(kept) => {
+                    if self.equal == Equal::Stay || !add_up(kept, number) {
+                        each(std::mem::replace(kept, number))?;
+                    }
+                }
+                None => pending = Some(number),
+            }
+        }
+        if let Some(last) = pending {
+            each(last)?;
+        }
+        for path in &self.runs {
+            std::fs::remove_file(path).map_err(io("remove", path))?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds a number to another of the same key; tells whether it is of the same key.
+fn add_up(kept: &mut u128, next: u128) -> bool {
+    let same = *kept >> 32 == next >> 32;
+    if same {
+        let sum = (*kept as u32).saturating_add(next as u32);
+        *kept = (*kept >> 32 << 32) | u128::from(sum);
+    }
+    same
+}
+
+struct RunReader {
+    column: Column<u128>,
+    piece: Vec<u128>,
+    at: usize,
+    read: u64,
+}
+
+impl RunReader {
+    fn open(path: PathBuf, piece: usize) -> Result<Self, ClusterError> {
+        Ok(RunReader {
+            column: Column::open(path)?,
+            piece: Vec::with_capacity(piece),
+            at: 0,
+            read: 0,
+        })
+    }
+
+    fn next(&mut self) -> Result<Option<u128>, ClusterError> {
+        if self.at == self.piece.len() {
+            let left = usize::try_from(self.column.len() - self.read).unwrap_or(usize::MAX);
+            let length = self.piece.capacity().min(left);
+            self.piece.resize(length, 0);
+            self.column.read_at(self.read, &mut self.piece)?;
+            self.read += length as u64;
+            self.at = 0;
+        }
+        let number = self.piece.get(self.at).copied();
+        self.at += 1;
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn numbers_come_back_in_order_whatever_the_memory(
+            keys in prop::collection::vec(0_u32..3000, 0..6000),
+            memory in prop::sample::select(vec![0_u64, 32 << 10, 1 << 20]),
+            count in any::<bool>(),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let equal = if count { Equal::AddUp } else { Equal::Stay };
+            let mut runs = SortedRuns::new(folder.path(), "test", equal, memory);
+            for &key in &keys {
+                runs.push(u128::from(key) << 32 | 1).unwrap();
+            }
+            let mut found = Vec::new();
+            runs.merge(|number| { found.push(((number >> 32) as u32, number as u32)); Ok(()) }).unwrap();
+            let expected: Vec<(u32, u32)> = if count {
+                let mut counts = BTreeMap::new();
+                keys.iter().for_each(|key| *counts.entry(*key).or_insert(0) += 1);
+                counts.into_iter().collect()
+            } else {
+                let mut keys = keys.clone();
+                keys.sort_unstable();
+                keys.into_iter().map(|key| (key, 1)).collect()
+            };
+            prop_assert_eq!(found, expected);
+            prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+}
