@@ -229,7 +229,8 @@ impl<T: Pod> Column<T> {
         &self,
         mut each: impl FnMut(u64, &[T]) -> Result<(), ClusterError>,
     ) -> Result<(), ClusterError> {
-        let mut piece = vec![T::zeroed(); 32 << 10];
+        let mut piece: Vec<T> = Vec::new();
+        piece.resize(32 << 10, T::zeroed());
         let mut at = 0;
         while at < self.length {
             let length = piece.len().min(usize::try_from(self.length - at).unwrap_or(usize::MAX));

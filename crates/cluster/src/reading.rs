@@ -427,7 +427,7 @@ impl<O> ItemRows<O> {
         visit: &mut impl FnMut(&Visited<'_>, &mut O),
     ) {
         let fields = &inputs.fields;
-        let column = |name: &str| rows.column_by_name(name).map(|array| array.as_ref());
+        let column = |name: &str| rows.column_by_name(name).map(AsRef::as_ref);
         let text_of = |array: Option<&'_ dyn Array>, row| match array.map(|array| cell(array, row))
         {
             Some(Cell::Text(text)) => Some(text.into_owned()),

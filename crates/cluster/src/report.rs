@@ -131,7 +131,7 @@ impl Report<'_> {
             low = high + 1;
             high = if low <= 5 { low } else { low * 2 - 1 };
         }
-        let mut bins = vec![0_u64; 20];
+        let mut bins = [0_u64; 20];
         for document in self.others..self.verdicts.len() {
             let told = self.verdicts.get(document);
             if told.kind.is_copy() {

@@ -258,10 +258,10 @@ impl Writing<'_> {
         let end = line.iter().rposition(|&byte| byte == b'}').unwrap_or(line.len());
         out.extend_from_slice(line[..end].trim_ascii_end());
         let family = told.family.map_or_else(|| "null".to_owned(), |family| family.to_string());
-        write!(
+        writeln!(
             out,
             ",\"wonbon_family\":{family},\"wonbon_original\":{original},\
-             \"wonbon_resemblance\":{},\"wonbon_kind\":\"{}\"}}\n",
+             \"wonbon_resemblance\":{},\"wonbon_kind\":\"{}\"}}",
             told.resemblance, told.kind
         )
         .expect(MEMORY);
