@@ -98,7 +98,6 @@ struct Side {
 
 impl Side {
     fn read(document: Document, shingler: &mut Shingler, maker: &FeatureMaker) -> Self {
-        let mut set = ElementSet::default();
         let mut collected = Vec::new();
         let mut keep = 1 << 20;
         let mut builder = maker.builder();
@@ -107,9 +106,8 @@ impl Side {
             collected.extend_from_slice(chunk);
             // A long text that repeats itself has few different shingles; keep only those.
             if collected.len() >= keep {
-                set = ElementSet::new(std::mem::take(&mut collected));
-                keep = 2 * set.len().max(1 << 20);
-                collected = std::mem::take(&mut set).into_vec();
+                collected = ElementSet::new(std::mem::take(&mut collected)).into_vec();
+                keep = 2 * collected.len().max(1 << 20);
             }
         });
         let set = ElementSet::new(collected);
