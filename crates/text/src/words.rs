@@ -1,7 +1,8 @@
 //! Words: a text in normal form, one word after another.
 //!
 //! The normal form is NFKC, then lower case (with the final sigma folded, so that lower-casing
-//! never depends on neighbours). Words are maximal runs of Unicode letters and digits; each Han or
+//! never depends on neighbours), then NFKC once more (a capital and its marks may compose only when
+//! the capital is gone). Words are maximal runs of Unicode letters and digits; each Han or
 //! kana character is a word of its own; Hangul words stay whole. [`NORMAL_FORM_VERSION`] names this
 //! definition: whatever stores shingles or sketches stores it too.
 //!
@@ -328,7 +329,7 @@ impl<S: WordSink> Walker<'_, S> {
             .find(|&(_, c)| char_class(c) == CharClass::Separator)
             .map_or(self.text.len(), |(offset, _)| self.at + offset);
         self.at = end;
-        for c in self.text[start..end].nfkc().flat_map(lower) {
+        for c in self.text[start..end].nfkc().flat_map(lower).nfkc() {
             self.make_room(4);
             if !c.is_alphanumeric() {
                 self.close(end);

@@ -16,6 +16,7 @@ fn lively_text() -> impl Strategy<Value = String> {
         2 => "[ｦ-ﾟＡ-Ｚ０-９，。！]{1,4}",
         2 => "[a-zA-Z=<>][\u{300}-\u{345}\u{338}]{1,3}",
         2 => "[½ﬁ™№①㈜㎏ǅİΣς…]",
+        2 => "[´¨¸ᾼΆa=][\u{731}\u{5B0}\u{301}\u{345}\u{327}\u{3099}´]{1,4}",
         2 => "[À-ÿΑ-Ωа-яА-Я]{1,5}",
         1 => "[\u{900}-\u{97F}\u{E00}-\u{E5B}]{1,5}",
         2 => "[ \n\t,.!\u{A0}\u{3000}\u{200B}\u{AD}]{1,3}",
@@ -39,8 +40,11 @@ proptest! {
 }
 
 #[test]
-fn every_character_alone_and_between_letters_has_the_oracles_words() {
+fn every_character_alone_between_letters_and_among_marks_has_the_oracles_words() {
+    // U+0731 is a mark that counts as a letter and goes before an acute accent in normal form.
     for c in (0..=0x10FFFF_u32).filter_map(char::from_u32) {
         harness::words(format!("\u{0}{c} a{c}Z か{c}가").as_bytes());
+        harness::words(format!("\u{0}{c}\u{731}k a\u{301}{c}\u{731}").as_bytes());
+        harness::words(format!("\u{0}\u{731}{c}k -{c}\u{301}\u{731}Z").as_bytes());
     }
 }

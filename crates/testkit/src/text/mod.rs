@@ -5,10 +5,11 @@ use std::num::NonZeroUsize;
 use unicode_normalization::UnicodeNormalization;
 use unicode_script::{Script, UnicodeScript};
 
-/// The words of a text: normalise all of it, lower-case all of it, then cut.
+/// The words of a text: normalise all of it, lower-case all of it, normalise again, then cut.
 #[must_use]
 pub fn slow_words(text: &str) -> Vec<String> {
-    let normal: String = text.nfkc().collect::<String>().to_lowercase().replace('ς', "σ");
+    let lower = text.nfkc().collect::<String>().to_lowercase().replace('ς', "σ");
+    let normal: String = lower.nfkc().collect();
     let mut words = Vec::new();
     let mut word = String::new();
     for c in normal.chars() {
