@@ -1,0 +1,213 @@
+//! Documents as they come, as they are stored, and what is said of them.
+
+use std::borrow::Cow;
+
+use wonbon_index::Row;
+
+/// The longest key, in bytes.
+pub const MOST_KEY_BYTES: usize = 4096;
+
+/// The longest content, in bytes.
+pub const MOST_CONTENT_BYTES: usize = 512 << 20;
+
+/// The content of a document as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// Plain text: taken as it is.
+    Text(&'a str),
+    /// A page: its core text is extracted; title and language come from it where the caller has none.
+    Html(&'a str),
+    /// Bytes of either kind, in any charset.
+    Bytes {
+        /// The bytes.
+        bytes: &'a [u8],
+        /// The charset that came with them, such as an HTTP header's.
+        declared: Option<&'a str>,
+    },
+}
+
+impl Content<'_> {
+    /// The bytes by which two contents are identical.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Content::Text(text) | Content::Html(text) => text.as_bytes(),
+            Content::Bytes { bytes, .. } => bytes,
+        }
+    }
+}
+
+/// A document to be stored or asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDocument<'a> {
+    /// What names it for ever: a URL or an id. A known key with other content is a new version.
+    pub key: Cow<'a, str>,
+    /// When it was created, in microseconds since 1970; unknown means now, or for a known key what
+    /// was known.
+    pub created: Option<i64>,
+    /// Its address, if that is not the key.
+    pub url: Option<Cow<'a, str>>,
+    /// The site it stands on.
+    pub site: Option<Cow<'a, str>>,
+    /// Who wrote it.
+    pub author: Option<Cow<'a, str>>,
+    /// Its title.
+    pub title: Option<Cow<'a, str>>,
+    /// Its language.
+    pub language: Option<Cow<'a, str>>,
+    /// Its text.
+    pub content: Content<'a>,
+}
+
+impl<'a> NewDocument<'a> {
+    /// A document that is only a key and a text.
+    #[must_use]
+    pub fn text(key: &'a str, created: Option<i64>, text: &'a str) -> Self {
+        NewDocument {
+            key: key.into(),
+            created,
+            url: None,
+            site: None,
+            author: None,
+            title: None,
+            language: None,
+            content: Content::Text(text),
+        }
+    }
+}
+
+/// What a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Nothing stored earlier is like it.
+    Original,
+    /// Like its original by the rule.
+    Copy,
+    /// Has its original's bytes.
+    Identical,
+    /// Has its original's words in their order, in other bytes.
+    SameText,
+    /// Has its original's shingles in another order or number.
+    SameShingles,
+    /// Has no words: nobody's copy and nobody's original.
+    Empty,
+}
+
+impl Kind {
+    /// All of them, in the order of their numbers in the database.
+    pub const ALL: [Kind; 6] = [
+        Kind::Original,
+        Kind::Copy,
+        Kind::Identical,
+        Kind::SameText,
+        Kind::SameShingles,
+        Kind::Empty,
+    ];
+
+    /// The name in tables and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Original => "original",
+            Kind::Copy => "copy",
+            Kind::Identical => "identical",
+            Kind::SameText => "same-text",
+            Kind::SameShingles => "same-shingles",
+            Kind::Empty => "empty",
+        }
+    }
+
+    /// Whether it is a copy of any kind.
+    #[must_use]
+    pub fn is_copy(self) -> bool {
+        !matches!(self, Kind::Original | Kind::Empty)
+    }
+
+    pub(crate) fn number(self) -> i64 {
+        self as i64
+    }
+
+    pub(crate) fn from_number(number: i64) -> Option<Kind> {
+        usize::try_from(number).ok().and_then(|number| Kind::ALL.get(number).copied())
+    }
+}
+
+/// What storing did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stored {
+    /// The key was not known.
+    New,
+    /// The key was known: this is its new version.
+    Updated,
+    /// The key was known with this very content and creation time: nothing changed.
+    Unchanged,
+}
+
+/// What is said of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// What it is.
+    pub kind: Kind,
+    /// The key of its original, if it is a copy.
+    pub original: Option<String>,
+    /// Its exact resemblance to the original, if it is a copy.
+    pub resemblance: Option<f64>,
+    /// How many features it shares with the original, if it is a copy.
+    pub features_equal: Option<usize>,
+}
+
+impl Verdict {
+    pub(crate) const fn alone(kind: Kind) -> Self {
+        Verdict { kind, original: None, resemblance: None, features_equal: None }
+    }
+}
+
+/// What became of a document that was added.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Added {
+    /// Its number in the store.
+    pub row: Row,
+    /// Whether it was known.
+    pub stored: Stored,
+    /// What it is.
+    pub verdict: Verdict,
+}
+
+/// A document as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredDocument {
+    /// Its number in the store.
+    pub row: Row,
+    /// Its key.
+    pub key: String,
+    /// When it was created, in microseconds since 1970.
+    pub created: i64,
+    /// When this version was stored, in microseconds since 1970.
+    pub stored: i64,
+    /// How many versions there were, this one included.
+    pub version: u32,
+    /// Its address.
+    pub url: Option<String>,
+    /// The site it stands on.
+    pub site: Option<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its language.
+    pub language: Option<String>,
+    /// Its core text.
+    pub text: String,
+    /// Its words.
+    pub words: u64,
+    /// What it is. The resemblance is exact.
+    pub verdict: Verdict,
+    /// How many copies it has, if it is an original.
+    pub copies: u64,
+}
+
+/// Where a document stands among others: the earlier creation, then the earlier arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Order {
+    pub(crate) created: i64,
+    pub(crate) row: Row,
+}

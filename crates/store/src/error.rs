@@ -1,0 +1,135 @@
+//! What can go wrong with a store.
+
+use std::path::PathBuf;
+
+use wonbon_index::IndexError;
+use wonbon_sketch::SketchError;
+
+/// Why a store cannot do what was asked. Nothing that was acknowledged is ever lost by an error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is no store in this directory.
+    #[error("there is no store at {}", path.display())]
+    NoStore {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A store is made once.
+    #[error("there is a store at {} already", path.display())]
+    AlreadyThere {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// One process writes at a time.
+    #[error("another process is writing to the store at {}", path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// This handle only reads.
+    #[error("the store at {} was opened for reading only", path.display())]
+    ReadOnly {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The store was made with other parameters than were asked for.
+    #[error("the store has {what} {stored}, not {asked}")]
+    ParamsMismatch {
+        /// Which one.
+        what: &'static str,
+        /// What the store was made with.
+        stored: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// The database is not as it was written; nothing is answered from it.
+    #[error("the database of the store at {} is damaged: {what}", path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What gave it away.
+        what: String,
+    },
+    /// No room left to write; what was acknowledged is safe, and reading goes on.
+    #[error("the disk is full: nothing of this was stored")]
+    DiskFull,
+    /// A write failed; what was acknowledged is safe, and reading goes on.
+    #[error("writing failed, nothing of this was stored: {what}")]
+    WriteFailed {
+        /// In the database's words.
+        what: String,
+    },
+    /// Taking back a failed write failed too: reading goes on, writing needs the store to be opened
+    /// again.
+    #[error("the store stopped writing after an error and must be opened again: {what}")]
+    Stopped {
+        /// The first error.
+        what: String,
+    },
+    /// A key that cannot be one.
+    #[error("a key has 1 to {most} bytes, this one has {bytes}")]
+    BadKey {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        most: usize,
+    },
+    /// A text that is too long.
+    #[error("a text has up to {most} bytes, this one has {bytes}")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        most: usize,
+    },
+    /// A file beside the database cannot be read or written.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The database refused.
+    #[error("the database failed: {0}")]
+    Database(rusqlite::Error),
+    /// The index refused.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// Features cannot be made so.
+    #[error(transparent)]
+    Sketch(#[from] SketchError),
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreError::DiskFull,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                StoreError::Damaged { path: PathBuf::from("documents.sqlite"), what: error.to_string() }
+            }
+            Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
+                StoreError::WriteFailed { what: error.to_string() }
+            }
+            _ => StoreError::Database(error),
+        }
+    }
+}
+
+impl StoreError {
+    /// The same error again, for everyone whose write was part of the group that failed.
+    pub(crate) fn again(&self) -> StoreError {
+        match self {
+            StoreError::DiskFull => StoreError::DiskFull,
+            StoreError::Damaged { path, what } => {
+                StoreError::Damaged { path: path.clone(), what: what.clone() }
+            }
+            StoreError::Stopped { what } => StoreError::Stopped { what: what.clone() },
+            other => StoreError::WriteFailed { what: other.to_string() },
+        }
+    }
+}

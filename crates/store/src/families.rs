@@ -1,0 +1,305 @@
+//! Families kept right: what one added, edited or deleted document means for all others.
+//!
+//! The promise is that families depend on the documents that are stored, and not on the order in
+//! which they came or on what was deleted since: they are what one gets by taking the documents from
+//! the earliest created to the latest and asking of each whether it copies an original before it.
+//! (Documents created at the very same time are taken in the order in which they were stored.)
+//!
+//! How: whether a document is a copy depends only on the originals before it that the rule accepts. So
+//! when an original is new, later originals and copies that the rule accepts are judged again; when
+//! one is gone, its copies are. Each may become or cease to be an original in turn; taking them from
+//! the earliest on, this ends. A document that arrives in the order of creation touches no other.
+//!
+//! Everything happens inside the writer's transaction. What was done to the index in memory is noted,
+//! so that it can be undone when the transaction fails.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, RwLock};
+
+use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
+use wonbon_sketch::ElementSet;
+
+use crate::database::{Database, Record, Standing};
+use crate::document::{Kind, Order};
+use crate::error::StoreError;
+use crate::held::HeldCopies;
+use crate::judge::{Asked, Judge, ShingleCache};
+use crate::prepare::Preparer;
+use crate::rule::Rule;
+
+/// Something done to the index of originals.
+enum Done {
+    Inserted(Row, Vec<u64>),
+    Removed(Row, Vec<u64>),
+}
+
+/// The writer's view of all families.
+pub(crate) struct Families {
+    pub(crate) database: Database,
+    pub(crate) index: Arc<RwLock<MemoryIndex>>,
+    rule: Rule,
+    params: IndexParams,
+    preparer: Preparer,
+    shingles: ShingleCache,
+    /// Built when first needed.
+    held: Option<HeldCopies>,
+    /// No copy was created later than this.
+    latest_copy: Option<i64>,
+    /// The number of the last change.
+    pub(crate) last_change: u64,
+    next_row: u32,
+    /// Documents to judge again, the earliest first.
+    again: BTreeSet<Order>,
+    /// Since the transaction began.
+    done: Vec<Done>,
+}
+
+impl Families {
+    pub(crate) fn new(
+        database: Database,
+        index: Arc<RwLock<MemoryIndex>>,
+        rule: Rule,
+        preparer: Preparer,
+    ) -> Result<Self, StoreError> {
+        let params = index.read().expect("no one panics with it").params();
+        let mut families = Families {
+            index,
+            rule,
+            params,
+            preparer,
+            shingles: ShingleCache::default(),
+            held: None,
+            latest_copy: database.latest_copy()?,
+            last_change: 0,
+            next_row: 0,
+            again: BTreeSet::new(),
+            done: Vec::new(),
+            database,
+        };
+        families.read_counters()?;
+        Ok(families)
+    }
+
+    fn read_counters(&mut self) -> Result<(), StoreError> {
+        self.last_change = self.database.last_change()?.0;
+        self.next_row = self.database.next_row()?;
+        Ok(())
+    }
+
+    /// The row of the next new document.
+    pub(crate) fn new_row(&mut self) -> Row {
+        let row = Row(self.next_row);
+        self.next_row += 1;
+        row
+    }
+
+    /// Stores a new document and decides what it is. Its standing is filled in.
+    pub(crate) fn add(
+        &mut self,
+        record: &mut Record,
+        shingles: Arc<ElementSet>,
+        text: &[u8],
+    ) -> Result<(), StoreError> {
+        let later = self.judge_arriving(record, shingles)?;
+        self.database.insert(record, text)?;
+        self.note_change(record.row)?;
+        self.take_place(record, later)?;
+        self.judge_again(record)
+    }
+
+    /// Makes a known document another and decides again what it is; `text` is its new one, if it has
+    /// one.
+    pub(crate) fn edit(
+        &mut self,
+        old: &Record,
+        record: &mut Record,
+        shingles: Arc<ElementSet>,
+        text: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        self.leave_place(old)?;
+        self.shingles.remove(old.row);
+        if let Some(text) = text {
+            self.database.replace_text(old, text)?;
+        }
+        let later = self.judge_arriving(record, shingles)?;
+        self.database.update(record)?;
+        self.note_change(record.row)?;
+        self.take_place(record, later)?;
+        self.judge_again(record)
+    }
+
+    /// Removes a document; its copies, if it has any, are judged again.
+    pub(crate) fn delete(&mut self, record: &Record) -> Result<(), StoreError> {
+        self.leave_place(record)?;
+        self.shingles.remove(record.row);
+        self.database.delete(record.row)?;
+        self.note_change(record.row)?;
+        self.work_off()
+    }
+
+    fn note_change(&mut self, row: Row) -> Result<(), StoreError> {
+        self.last_change += 1;
+        self.database.note_change(self.last_change, row)
+    }
+
+    fn judge_arriving(
+        &mut self,
+        record: &mut Record,
+        shingles: Arc<ElementSet>,
+    ) -> Result<Vec<Order>, StoreError> {
+        let asked = Asked { shingles: Some(&shingles), ..Asked::stored(record) };
+        let judge = Judge {
+            database: &self.database,
+            index: &self.index,
+            rule: self.rule,
+            preparer: &self.preparer,
+        };
+        let judgement = judge.judge(&asked, &mut self.shingles)?;
+        if matches!(self.rule, Rule::Threshold(_)) {
+            self.shingles.put(record.row, shingles);
+        }
+        record.standing = judgement.standing;
+        Ok(judgement.later)
+    }
+
+    /// What a document's new standing means for the indexes, and for whom it has to be judged again.
+    fn take_place(&mut self, record: &Record, later: Vec<Order>) -> Result<(), StoreError> {
+        match record.standing.kind {
+            Kind::Original => {
+                let mut index = self.index.write().expect("no one panics with it");
+                index.insert(record.row, &record.features)?;
+                drop(index);
+                self.done.push(Done::Inserted(record.row, record.features.clone()));
+                self.again.extend(later);
+                self.copies_it_may_suit(record)
+            }
+            Kind::Empty => Ok(()),
+            kind => {
+                self.latest_copy = self.latest_copy.max(Some(record.created));
+                // A copy with its original's shingles is judged as its original is.
+                if let (Kind::Copy, Some(held)) = (kind, &mut self.held) {
+                    held.insert(record.row, &record.features);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies created after a new original that the rule accepts may have been given to another.
+    fn copies_it_may_suit(&mut self, record: &Record) -> Result<(), StoreError> {
+        if self.latest_copy.is_none_or(|latest| latest < record.created) {
+            return Ok(());
+        }
+        if self.held.is_none() {
+            let mut held = HeldCopies::new(self.params.features);
+            self.database.for_each_differing_copy(|row, features| {
+                held.insert(row, &features);
+                Ok(())
+            })?;
+            self.held = Some(held);
+        }
+        let held = self.held.as_ref().expect("it was just built");
+        for row in held.matches(&record.features, self.params.agreeing) {
+            if let Some(copy) = self.database.record(row)?
+                && copy.order() > record.order()
+            {
+                self.again.insert(copy.order());
+            }
+        }
+        Ok(())
+    }
+
+    /// What it means for others that a document is no longer what it was.
+    fn leave_place(&mut self, record: &Record) -> Result<(), StoreError> {
+        match record.standing.kind {
+            Kind::Original => {
+                let mut index = self.index.write().expect("no one panics with it");
+                index.remove(record.row, &record.features)?;
+                drop(index);
+                self.done.push(Done::Removed(record.row, record.features.clone()));
+                for row in self.database.family(record.row)? {
+                    if let Some(copy) = self.database.record(row)? {
+                        self.again.insert(copy.order());
+                    }
+                }
+            }
+            Kind::Empty => {}
+            _ => {
+                if let Some(held) = &mut self.held {
+                    held.remove(record.row);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges again whoever has to be; then says where `record` stands.
+    fn judge_again(&mut self, record: &mut Record) -> Result<(), StoreError> {
+        if self.again.is_empty() {
+            return Ok(());
+        }
+        self.work_off()?;
+        let settled = self.database.record(record.row)?;
+        record.standing = settled.map_or(record.standing, |settled| settled.standing);
+        Ok(())
+    }
+
+    fn work_off(&mut self) -> Result<(), StoreError> {
+        while let Some(order) = self.again.pop_first() {
+            let Some(mut record) = self.database.record(order.row)? else { continue };
+            let judge = Judge {
+                database: &self.database,
+                index: &self.index,
+                rule: self.rule,
+                preparer: &self.preparer,
+            };
+            let judgement = judge.judge(&Asked::stored(&record), &mut self.shingles)?;
+            if judgement.standing == record.standing {
+                continue;
+            }
+            self.leave_place(&record)?;
+            record.standing = judgement.standing;
+            self.database.update(&record)?;
+            self.note_change(record.row)?;
+            self.take_place(&record, judgement.later)?;
+        }
+        Ok(())
+    }
+
+    /// The transaction was committed.
+    pub(crate) fn committed(&mut self) {
+        self.done.clear();
+    }
+
+    /// The transaction was taken back: so is what it did in memory.
+    pub(crate) fn undo(&mut self) -> Result<(), StoreError> {
+        let mut index = self.index.write().expect("no one panics with it");
+        for done in self.done.drain(..).rev() {
+            match done {
+                Done::Inserted(row, features) => {
+                    index.remove(row, &features)?;
+                }
+                Done::Removed(row, features) => index.insert(row, &features)?,
+            }
+        }
+        drop(index);
+        self.again.clear();
+        self.held = None;
+        self.shingles.clear();
+        self.latest_copy = self.database.latest_copy()?;
+        self.read_counters()
+    }
+}
+
+/// Standing as people are told it; the resemblance only where the decision needed it.
+pub(crate) fn verdict(
+    database: &Database,
+    standing: &Standing,
+) -> Result<crate::document::Verdict, StoreError> {
+    Ok(crate::document::Verdict {
+        kind: standing.kind,
+        original: standing.original.map(|original| database.key(original)).transpose()?,
+        resemblance: standing.resemblance,
+        features_equal: standing.features_equal,
+    })
+}

@@ -1,0 +1,41 @@
+//! Documents, the decision whether they copy an earlier one, and search, as one durable thing.
+//!
+//! At the moment a document is stored it is decided whether it copies an earlier one. Everything is
+//! kept in the database, only originals are searchable. [`Store`] is the handle; a store is a
+//! directory with
+//!
+//! | file | is |
+//! |---|---|
+//! | `documents.sqlite` | all that lasts |
+//! | `index-….snapshot` | the originals' features, to open quickly; can be built again |
+//! | `search/` | the search index; can be built again |
+//! | `lock` | held by the process that writes |
+//!
+//! The rules of original and copy (DESIGN) hold at every moment, and one promise more: families
+//! depend only on the documents that are stored, not on the order in which they came nor on what was
+//! deleted or edited in between ([`families`](crate::Store) are what taking all documents in order of
+//! creation gives, which is also what batch deduplication gives).
+
+mod database;
+mod document;
+mod error;
+mod families;
+mod held;
+mod judge;
+mod opening;
+mod params;
+mod prepare;
+mod rule;
+mod store;
+mod writer;
+
+pub use document::{
+    Added, Content, Kind, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument, Stored, StoredDocument,
+    Verdict,
+};
+pub use error::StoreError;
+pub use params::{NotASeed, SeedSource, StoreParams};
+pub use prepare::Prepared;
+pub use rule::{FEATURE_COUNT, NotARule, Rule};
+pub use store::{Counts, Pending, Store};
+pub use wonbon_index::Row;

@@ -1,0 +1,578 @@
+//! A store: the handle everyone holds.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, RwLock, mpsc};
+use std::thread::JoinHandle;
+
+use wonbon_index::{CopyIndex, MemoryIndex, Row};
+
+use crate::database::{Database, Record};
+use crate::document::{Added, NewDocument, Order, StoredDocument, Verdict};
+use crate::error::StoreError;
+use crate::families::{Families, verdict};
+use crate::judge::{Asked, Judge, ShingleCache};
+use crate::opening::{LoadedIndex, Places, WriteLock, load_index};
+use crate::params::{StoreParams, drawn_bytes};
+use crate::prepare::{Prepared, Preparer};
+use crate::writer::{Request, Writer, microseconds_now};
+
+/// How many requests may wait for the writer before clients do.
+const QUEUE: usize = 4096;
+
+/// Reading connections that are kept when nobody uses them.
+const MOST_IDLE_READERS: usize = 16;
+
+/// Documents, the decision whether they copy an earlier one, and search, as one durable thing.
+///
+/// Clones are the same store; it may be used from many threads. Dropping the last one ends it
+/// cleanly; [`Store::close`] does so too and says if something went wrong.
+///
+/// ```
+/// use wonbon_store::{Kind, NewDocument, Store, StoreParams};
+/// let directory = std::env::temp_dir().join(format!("wonbon-doc-{}", std::process::id()));
+/// let store = Store::create(&directory, &StoreParams::default())?;
+/// let text = "the ferry did not come that morning and the whole village stood waiting on the quay";
+/// store.add(&NewDocument::text("a", Some(1), text))?;
+/// let scrap = store.add(&NewDocument::text("b", Some(2), text))?;
+/// assert_eq!(scrap.verdict.kind, Kind::Identical);
+/// assert_eq!(scrap.verdict.original.as_deref(), Some("a"));
+/// store.close()?;
+/// # std::fs::remove_dir_all(directory).unwrap();
+/// # Ok::<(), wonbon_store::StoreError>(())
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) inner: Arc<Inner>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("directory", &self.inner.places.directory).finish_non_exhaustive()
+    }
+}
+
+pub(crate) struct Inner {
+    pub(crate) places: Places,
+    pub(crate) params: StoreParams,
+    pub(crate) identity: String,
+    pub(crate) preparer: Preparer,
+    pub(crate) index: Arc<RwLock<MemoryIndex>>,
+    /// Why the index was not read from its snapshot, if one was there.
+    pub(crate) rebuilt: Option<String>,
+    readers: Mutex<Vec<Database>>,
+    writing: Mutex<Option<Writing>>,
+}
+
+/// What only the writing process has.
+struct Writing {
+    requests: SyncSender<Request>,
+    thread: JoinHandle<()>,
+    _lock: WriteLock,
+}
+
+/// An add that is queued; ask [`Pending::wait`] for what became of it.
+#[derive(Debug)]
+#[must_use = "the document is acknowledged only when this says so"]
+pub struct Pending {
+    answer: Receiver<Result<Added, StoreError>>,
+    store: Store,
+    shingles: wonbon_sketch::ElementSet,
+}
+
+impl Pending {
+    /// Waits until the document is durable, and tells what it is. The resemblance to its original
+    /// is exact, under any rule.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not stored.
+    pub fn wait(self) -> Result<Added, StoreError> {
+        let gone = || StoreError::Stopped { what: "the writer has ended".to_owned() };
+        let mut added = self.answer.recv().map_err(|_| gone())??;
+        self.store.fill_resemblance(&mut added.verdict, &self.shingles)?;
+        Ok(added)
+    }
+}
+
+impl Store {
+    /// Makes a store in a directory, which is made too.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::AlreadyThere`], [`StoreError::Io`], or the database's.
+    pub fn create(directory: &Path, params: &StoreParams) -> Result<Self, StoreError> {
+        let places = Places { directory: directory.to_owned() };
+        let io = |source| StoreError::Io { doing: "make", path: directory.to_owned(), source };
+        std::fs::create_dir_all(directory).map_err(io)?;
+        let lock = WriteLock::take(&places)?;
+        if places.database().exists() {
+            return Err(StoreError::AlreadyThere { path: directory.to_owned() });
+        }
+        params.feature_maker()?;
+        // Under its own name only when it is whole.
+        let partial = directory.join("documents.partial");
+        for leftover in ["documents.partial", "documents.partial-wal", "documents.partial-shm"] {
+            let _ = std::fs::remove_file(directory.join(leftover));
+        }
+        let identity = format!("{:016x}", u64::from_le_bytes(*drawn_bytes().first_chunk().expect("16")));
+        let database = Database::create(&partial, params, &identity)?;
+        database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
+        drop(database);
+        std::fs::rename(&partial, places.database()).map_err(io)?;
+        std::fs::File::open(directory).and_then(|directory| directory.sync_all()).map_err(io)?;
+        Self::open_locked(places, lock)
+    }
+
+    /// Opens a store to read and write. One process at a time can.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoStore`], [`StoreError::InUse`], [`StoreError::Damaged`],
+    /// [`StoreError::ParamsMismatch`] if this program would decide otherwise than the store did.
+    pub fn open(directory: &Path) -> Result<Self, StoreError> {
+        let places = Places { directory: directory.to_owned() };
+        if !places.database().exists() {
+            return Err(StoreError::NoStore { path: directory.to_owned() });
+        }
+        let lock = WriteLock::take(&places)?;
+        Self::open_locked(places, lock)
+    }
+
+    /// Opens a store, or makes it if there is none. Parameters that are asked for must be the
+    /// store's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`] and [`Store::create`].
+    pub fn open_or_create(
+        directory: &Path,
+        asked: Option<&StoreParams>,
+    ) -> Result<Self, StoreError> {
+        match Self::open(directory) {
+            Err(StoreError::NoStore { .. }) => {
+                Self::create(directory, asked.unwrap_or(&StoreParams::default()))
+            }
+            Ok(store) => {
+                if let Some(asked) = asked {
+                    store.params().check_asked(asked)?;
+                }
+                Ok(store)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens a store to read, beside whoever writes to it. What is written afterwards is seen by
+    /// everything but [`Store::check`], which knows the originals of this moment.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`], without [`StoreError::InUse`].
+    pub fn open_read_only(directory: &Path) -> Result<Self, StoreError> {
+        let places = Places { directory: directory.to_owned() };
+        if !places.database().exists() {
+            return Err(StoreError::NoStore { path: directory.to_owned() });
+        }
+        let database = Database::open_reader(&places.database())?;
+        let (inner, _) = Inner::load(places, &database)?;
+        inner.give_back(database);
+        Ok(Store { inner: Arc::new(inner) })
+    }
+
+    fn open_locked(places: Places, lock: WriteLock) -> Result<Self, StoreError> {
+        let database = Database::open_writer(&places.database())?;
+        let (inner, loaded) = Inner::load(places, &database)?;
+        let families = Families::new(
+            database,
+            inner.index.clone(),
+            inner.params.rule,
+            inner.preparer.clone(),
+        )?;
+        let (requests, queue) = sync_channel(QUEUE);
+        let snapshot = inner.places.snapshot(&inner.identity);
+        let writer = Writer::new(families, snapshot, loaded, Box::new(|_| {}))?;
+        let thread = std::thread::Builder::new()
+            .name("wonbon-writer".to_owned())
+            .spawn(move || writer.run(&queue))
+            .map_err(|source| StoreError::Io {
+                doing: "start the writer of",
+                path: inner.places.directory.clone(),
+                source,
+            })?;
+        *inner.writing.lock().expect("no one panics with it") =
+            Some(Writing { requests, thread, _lock: lock });
+        Ok(Store { inner: Arc::new(inner) })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.inner.places.directory
+    }
+
+    /// How it decides.
+    #[must_use]
+    pub fn params(&self) -> &StoreParams {
+        &self.inner.params
+    }
+
+    /// Why the index had to be built anew when the store was opened, although a snapshot was there.
+    #[must_use]
+    pub fn index_rebuilt(&self) -> Option<&str> {
+        self.inner.rebuilt.as_deref()
+    }
+
+    /// Makes a document ready: everything that does not depend on others, in this thread.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadKey`], [`StoreError::TooLong`].
+    pub fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
+        self.inner.preparer.prepare(document)
+    }
+
+    /// Queues a document. Documents are decided in the order in which they are queued.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::ReadOnly`], [`StoreError::Stopped`].
+    pub fn submit(&self, prepared: Prepared) -> Result<Pending, StoreError> {
+        let (reply, answer) = mpsc::channel();
+        let shingles = prepared.shingles.clone();
+        self.request(Request::Add(Box::new(prepared), reply))?;
+        Ok(Pending { answer, store: self.clone(), shingles })
+    }
+
+    /// Stores a document and tells what it is, once that is durable.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not stored.
+    pub fn add(&self, document: &NewDocument<'_>) -> Result<Added, StoreError> {
+        self.submit(self.prepare(document)?)?.wait()
+    }
+
+    /// What would be said of a document if it were added; nothing is stored.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::prepare`], or the database's.
+    pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
+        let prepared = self.prepare(document)?;
+        let shingles = Arc::new(prepared.shingles);
+        self.reading(|database| {
+            let known = database.record_by_key(&prepared.key)?;
+            let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
+            let created = prepared.created.or(known.map(|known| known.created));
+            let asked = Asked {
+                order: Order { created: created.unwrap_or_else(microseconds_now), row },
+                names: prepared.names,
+                features: &prepared.features,
+                shingles: Some(&shingles),
+            };
+            let judge = Judge {
+                database,
+                index: &self.inner.index,
+                rule: self.inner.params.rule,
+                preparer: &self.inner.preparer,
+            };
+            let judgement = judge.judge(&asked, &mut ShingleCache::default())?;
+            let mut verdict = verdict(database, &judgement.standing)?;
+            self.inner.fill_resemblance(database, &mut verdict, &shingles)?;
+            Ok(verdict)
+        })
+    }
+
+    /// Removes a document with all its versions; tells whether it was there. Its copies, if it was
+    /// an original, are judged again.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not removed.
+    pub fn delete(&self, key: &str) -> Result<bool, StoreError> {
+        let (reply, answer) = mpsc::channel();
+        self.request(Request::Delete(key.to_owned(), reply))?;
+        let gone = || StoreError::Stopped { what: "the writer has ended".to_owned() };
+        answer.recv().map_err(|_| gone())?
+    }
+
+    /// A stored document.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn get(&self, key: &str) -> Result<Option<StoredDocument>, StoreError> {
+        self.reading(|database| {
+            let record = database.record_by_key(key)?;
+            record.map(|record| self.inner.stored_document(database, record)).transpose()
+        })
+    }
+
+    /// Original and copies of the family a document belongs to, the original first.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn family(&self, key: &str) -> Result<Vec<StoredDocument>, StoreError> {
+        self.reading(|database| {
+            let Some(record) = database.record_by_key(key)? else { return Ok(Vec::new()) };
+            let original = record.standing.original.unwrap_or(record.row);
+            let rows = std::iter::once(original).chain(database.family(original)?);
+            let mut family = Vec::new();
+            for row in rows {
+                if let Some(record) = database.record(row)? {
+                    family.push(self.inner.stored_document(database, record)?);
+                }
+            }
+            Ok(family)
+        })
+    }
+
+    /// Calls `each` with every document, in the order in which they were first stored, as of one
+    /// moment.
+    ///
+    /// # Errors
+    ///
+    /// The database's, or the first of `each`.
+    pub fn for_each<E: From<StoreError>>(
+        &self,
+        mut each: impl FnMut(StoredDocument) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.reading(|database| {
+            let mut ended = Ok(());
+            let read = database.for_each_record(|record| {
+                let document = self.inner.stored_document(database, record)?;
+                ended = each(document);
+                if ended.is_err() {
+                    return Err(StoreError::Stopped { what: "the reader stopped".to_owned() });
+                }
+                Ok(())
+            });
+            ended?;
+            read.map_err(E::from)
+        })
+    }
+
+    /// Everything queued so far is stored, the snapshot of the index is written.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        let (reply, answer) = mpsc::channel();
+        self.request(Request::Flush(reply))?;
+        let gone = || StoreError::Stopped { what: "the writer has ended".to_owned() };
+        answer.recv().map_err(|_| gone())?
+    }
+
+    /// Ends the store: everything queued is stored, everything derived is written. Other clones of
+    /// the handle can read, and write no more.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong at the end; nothing acknowledged is lost by it.
+    pub fn close(self) -> Result<(), StoreError> {
+        let flushed = match self.flush() {
+            Err(StoreError::ReadOnly { .. }) => Ok(()),
+            flushed => flushed,
+        };
+        self.inner.end();
+        flushed
+    }
+
+    fn request(&self, request: Request) -> Result<(), StoreError> {
+        let requests = match &*self.inner.writing.lock().expect("no one panics with it") {
+            Some(writing) => writing.requests.clone(),
+            None => {
+                return Err(StoreError::ReadOnly { path: self.inner.places.directory.clone() });
+            }
+        };
+        requests
+            .send(request)
+            .map_err(|_| StoreError::Stopped { what: "the writer has ended".to_owned() })
+    }
+
+    /// Runs a question on one state of the database.
+    pub(crate) fn reading<T, E: From<StoreError>>(
+        &self,
+        question: impl FnOnce(&Database) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.inner.reading(question)
+    }
+
+    fn fill_resemblance(
+        &self,
+        verdict: &mut Verdict,
+        shingles: &wonbon_sketch::ElementSet,
+    ) -> Result<(), StoreError> {
+        if verdict.original.is_none() || verdict.resemblance.is_some() {
+            return Ok(());
+        }
+        self.reading(|database| self.inner.fill_resemblance(database, verdict, shingles))
+    }
+}
+
+impl Inner {
+    /// Reads what a store has in memory; tells the mark of the snapshot too.
+    fn load(places: Places, database: &Database) -> Result<(Self, u64), StoreError> {
+        let params = database.params()?;
+        let identity = database.identity()?;
+        let maker = params.feature_maker()?;
+        let snapshot = places.snapshot(&identity);
+        let LoadedIndex { index, snapshot_mark, rebuilt, .. } =
+            load_index(database, &snapshot, params.features().1)?;
+        let shingle_words: NonZeroUsize = params.shingle_words;
+        let inner = Inner {
+            places,
+            params,
+            identity,
+            preparer: Preparer::new(maker, shingle_words),
+            index: Arc::new(RwLock::new(index)),
+            rebuilt,
+            readers: Mutex::new(Vec::new()),
+            writing: Mutex::new(None),
+        };
+        Ok((inner, snapshot_mark))
+    }
+
+    fn reading<T, E: From<StoreError>>(
+        &self,
+        question: impl FnOnce(&Database) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let idle = self.readers.lock().expect("no one panics with it").pop();
+        let database = match idle {
+            Some(database) => database,
+            None => Database::open_reader(&self.places.database())?,
+        };
+        database.connection.execute_batch("BEGIN").map_err(StoreError::from)?;
+        let answer = question(&database);
+        database.connection.execute_batch("COMMIT").map_err(StoreError::from)?;
+        self.give_back(database);
+        answer
+    }
+
+    fn give_back(&self, database: Database) {
+        let mut readers = self.readers.lock().expect("no one panics with it");
+        if readers.len() < MOST_IDLE_READERS {
+            readers.push(database);
+        }
+    }
+
+    pub(crate) fn stored_document(
+        &self,
+        database: &Database,
+        record: Record,
+    ) -> Result<StoredDocument, StoreError> {
+        let text = database.text(record.row)?;
+        let mut verdict = verdict(database, &record.standing)?;
+        if verdict.original.is_some() && verdict.resemblance.is_none() {
+            let (shingles, ..) = self.preparer.shingles(&text);
+            self.fill_resemblance(database, &mut verdict, &shingles)?;
+        }
+        let copies = database.copies(record.row)?;
+        Ok(StoredDocument {
+            row: record.row,
+            key: record.key,
+            created: record.created,
+            stored: record.stored,
+            version: record.version,
+            url: record.url,
+            site: record.site,
+            author: record.author,
+            title: record.title,
+            language: record.language,
+            text,
+            words: record.words,
+            verdict,
+            copies,
+        })
+    }
+
+    fn fill_resemblance(
+        &self,
+        database: &Database,
+        verdict: &mut Verdict,
+        shingles: &wonbon_sketch::ElementSet,
+    ) -> Result<(), StoreError> {
+        if let (Some(original), None) = (&verdict.original, verdict.resemblance) {
+            verdict.resemblance = match verdict.kind {
+                crate::document::Kind::Copy => match database.record_by_key(original)? {
+                    Some(record) => {
+                        let text = database.text(record.row)?;
+                        Some(shingles.resemblance(&self.preparer.shingles(&text).0))
+                    }
+                    // Deleted since it was said.
+                    None => None,
+                },
+                _ => Some(1.0),
+            };
+        }
+        Ok(())
+    }
+
+    /// Ends the writer and waits for it.
+    fn end(&self) {
+        let writing = self.writing.lock().expect("no one panics with it").take();
+        if let Some(Writing { requests, thread, _lock }) = writing {
+            drop(requests);
+            // A writer that panicked has told its clients; there is nothing left to end.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Bytes of all files below a directory.
+pub(crate) fn bytes_on_disk(path: &PathBuf) -> u64 {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else { return 0 };
+    if !metadata.is_dir() {
+        return metadata.len();
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| bytes_on_disk(&entry.path())).sum()
+}
+
+/// What a store holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// All documents.
+    pub documents: u64,
+    /// Of them originals.
+    pub originals: u64,
+    /// Of them copies of any kind.
+    pub copies: u64,
+    /// Of them without words.
+    pub empty: u64,
+    /// Earlier versions that are kept.
+    pub old_versions: u64,
+}
+
+impl Store {
+    /// How many documents of which kind there are.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn counts(&self) -> Result<Counts, StoreError> {
+        self.reading(|database| database.counts())
+    }
+
+    /// Bytes of memory that the index takes.
+    #[must_use]
+    pub fn index_bytes(&self) -> usize {
+        self.inner.index.read().expect("no one panics with it").memory_bytes()
+    }
+
+    /// How many originals the index holds.
+    #[must_use]
+    pub fn index_len(&self) -> usize {
+        self.inner.index.read().expect("no one panics with it").len()
+    }
+}

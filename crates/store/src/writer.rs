@@ -1,0 +1,281 @@
+//! The one writer: takes what is queued, decides in order, commits once, then acknowledges.
+//!
+//! Atomic by construction: whatever the timing of the clients, documents are decided one after
+//! another, so two copies stored at the same moment give exactly one original. A group is whatever
+//! has queued up while the last one was committed: one document from a single client, hundreds from
+//! many, so that an fsync is shared by all who wait for it.
+//!
+//! Guarantee: an acknowledged document is durable. When a commit fails, the transaction and what it
+//! did to the index in memory are taken back, every client of the group gets the error, and the next
+//! group is tried as if nothing had happened.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use wonbon_index::CopyIndex;
+
+use crate::database::{Record, Standing};
+use crate::document::{Added, Kind, Stored};
+use crate::error::StoreError;
+use crate::families::{Families, verdict};
+use crate::prepare::Prepared;
+
+/// The most requests that share a commit.
+const MOST_GROUP: usize = 1024;
+
+/// A snapshot is written again after so many changes, or half as many as there are originals.
+const SNAPSHOT_CHANGES: u64 = 200_000;
+
+/// What is asked of the writer.
+pub(crate) enum Request {
+    Add(Box<Prepared>, Sender<Result<Added, StoreError>>),
+    Delete(String, Sender<Result<bool, StoreError>>),
+    /// The search index has seen the changes up to this one.
+    SearchHasSeen(u64),
+    /// Everything queued before is committed, and the snapshot is written.
+    Flush(Sender<Result<(), StoreError>>),
+}
+
+/// What a request did, told once it is durable.
+enum Answer {
+    Added(Added, Sender<Result<Added, StoreError>>),
+    Deleted(bool, Sender<Result<bool, StoreError>>),
+}
+
+pub(crate) struct Writer {
+    families: Families,
+    snapshot: PathBuf,
+    /// The last change in the snapshot, and the last that the search index has seen.
+    snapshot_mark: u64,
+    search_mark: u64,
+    forgotten: u64,
+    /// Why it writes no more.
+    stopped: Option<String>,
+    /// Told after every commit.
+    after_commit: Box<dyn Fn(u64) + Send>,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        families: Families,
+        snapshot: PathBuf,
+        snapshot_mark: u64,
+        after_commit: Box<dyn Fn(u64) + Send>,
+    ) -> Result<Self, StoreError> {
+        let forgotten = families.database.last_change()?.1;
+        Ok(Writer {
+            families,
+            snapshot,
+            snapshot_mark,
+            search_mark: forgotten,
+            forgotten,
+            stopped: None,
+            after_commit,
+        })
+    }
+
+    /// Serves requests until nobody can ask any more.
+    pub(crate) fn run(mut self, requests: &Receiver<Request>) {
+        while let Ok(first) = requests.recv() {
+            let mut group = vec![first];
+            while group.len() < MOST_GROUP {
+                match requests.try_recv() {
+                    Ok(request) => group.push(request),
+                    Err(_) => break,
+                }
+            }
+            let mut flushes = Vec::new();
+            group.retain(|request| match request {
+                Request::Flush(reply) => {
+                    flushes.push(reply.clone());
+                    false
+                }
+                Request::SearchHasSeen(mark) => {
+                    self.search_mark = self.search_mark.max(*mark);
+                    false
+                }
+                Request::Add(..) | Request::Delete(..) => true,
+            });
+            if !group.is_empty() {
+                self.serve(&group);
+            }
+            let housekeeping = self.keep_house(!flushes.is_empty());
+            for reply in flushes {
+                // Nobody waits any more: nothing to tell.
+                let _ = reply.send(match &housekeeping {
+                    Ok(()) => Ok(()),
+                    Err(error) => Err(error.again()),
+                });
+            }
+        }
+        // What a clean end leaves undone is done at the next opening.
+        let _ = self.keep_house(true);
+        let _ = self.families.database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+
+    /// Commits a group, or, if something in it cannot be stored, each of it alone.
+    fn serve(&mut self, group: &[Request]) {
+        match self.commit(group) {
+            Ok(answers) => {
+                self.families.committed();
+                for answer in answers {
+                    // A client that has gone away does not hear what is true all the same.
+                    match answer {
+                        Answer::Added(added, reply) => drop(reply.send(Ok(added))),
+                        Answer::Deleted(deleted, reply) => drop(reply.send(Ok(deleted))),
+                    }
+                }
+                (self.after_commit)(self.families.last_change);
+            }
+            Err(error) => {
+                if let Err(second) = self.take_back() {
+                    self.stopped = Some(format!("{error}; then {second}"));
+                }
+                let alone = matches!(error, StoreError::DiskFull | StoreError::Stopped { .. });
+                if group.len() > 1 && !alone && self.stopped.is_none() {
+                    for request in group {
+                        self.serve(std::slice::from_ref(request));
+                    }
+                    return;
+                }
+                for request in group {
+                    match request {
+                        Request::Add(_, reply) => drop(reply.send(Err(error.again()))),
+                        Request::Delete(_, reply) => drop(reply.send(Err(error.again()))),
+                        Request::SearchHasSeen(_) | Request::Flush(_) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    fn commit(&mut self, group: &[Request]) -> Result<Vec<Answer>, StoreError> {
+        if let Some(what) = &self.stopped {
+            return Err(StoreError::Stopped { what: what.clone() });
+        }
+        self.families.database.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let now = microseconds_now();
+        let mut answers = Vec::with_capacity(group.len());
+        for request in group {
+            match request {
+                Request::Add(prepared, reply) => {
+                    answers.push(Answer::Added(self.add(prepared, now)?, reply.clone()));
+                }
+                Request::Delete(key, reply) => {
+                    answers.push(Answer::Deleted(self.delete(key)?, reply.clone()));
+                }
+                Request::SearchHasSeen(_) | Request::Flush(_) => {}
+            }
+        }
+        self.families.database.connection.execute_batch("COMMIT")?;
+        Ok(answers)
+    }
+
+    fn take_back(&mut self) -> Result<(), StoreError> {
+        let connection = &self.families.database.connection;
+        if !connection.is_autocommit() {
+            connection.execute_batch("ROLLBACK")?;
+        }
+        self.families.undo()
+    }
+
+    fn add(&mut self, prepared: &Prepared, now: i64) -> Result<Added, StoreError> {
+        let Some(old) = self.families.database.record_by_key(&prepared.key)? else {
+            let row = self.families.new_row();
+            let mut record = Record {
+                row,
+                key: prepared.key.clone(),
+                created: prepared.created.unwrap_or(now),
+                stored: now,
+                version: 1,
+                url: prepared.url.clone(),
+                site: prepared.site.clone(),
+                author: prepared.author.clone(),
+                title: prepared.title.clone(),
+                language: prepared.language.clone(),
+                words: prepared.words,
+                names: prepared.names,
+                features: prepared.features.clone(),
+                standing: Standing::alone(Kind::Empty),
+            };
+            let shingles = Arc::new(prepared.shingles.clone());
+            self.families.add(&mut record, shingles, &prepared.text)?;
+            return self.added(&record, Stored::New);
+        };
+
+        // What the new version does not say stays as it was.
+        let known = |new: &Option<String>, old: &Option<String>| new.clone().or(old.clone());
+        let new_content = old.names != prepared.names;
+        let mut record = Record {
+            row: old.row,
+            key: old.key.clone(),
+            created: prepared.created.unwrap_or(old.created),
+            stored: now,
+            version: old.version + u32::from(new_content),
+            url: known(&prepared.url, &old.url),
+            site: known(&prepared.site, &old.site),
+            author: known(&prepared.author, &old.author),
+            title: known(&prepared.title, &old.title),
+            language: known(&prepared.language, &old.language),
+            words: prepared.words,
+            names: prepared.names,
+            features: prepared.features.clone(),
+            standing: old.standing,
+        };
+        if record == (Record { stored: now, ..old.clone() }) {
+            return self.added(&old, Stored::Unchanged);
+        }
+        let shingles = Arc::new(prepared.shingles.clone());
+        let text = new_content.then_some(prepared.text.as_slice());
+        self.families.edit(&old, &mut record, shingles, text)?;
+        self.added(&record, Stored::Updated)
+    }
+
+    fn added(&self, record: &Record, stored: Stored) -> Result<Added, StoreError> {
+        let verdict = verdict(&self.families.database, &record.standing)?;
+        Ok(Added { row: record.row, stored, verdict })
+    }
+
+    fn delete(&mut self, key: &str) -> Result<bool, StoreError> {
+        match self.families.database.record_by_key(key)? {
+            Some(record) => self.families.delete(&record).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Writes the snapshot when it is time, and forgets changes that nobody needs any more.
+    fn keep_house(&mut self, flush: bool) -> Result<(), StoreError> {
+        let last = self.families.last_change;
+        let index = self.families.index.read().expect("no one panics with it");
+        let behind = last.saturating_sub(self.snapshot_mark);
+        let due = behind >= SNAPSHOT_CHANGES.max(index.len() as u64 / 2);
+        if due || (flush && behind > 0) {
+            index.write_snapshot(&self.snapshot, last)?;
+            self.snapshot_mark = last;
+        }
+        drop(index);
+        let seen = self.snapshot_mark.min(self.search_mark);
+        if seen > self.forgotten && (flush || seen - self.forgotten >= SNAPSHOT_CHANGES / 4) {
+            let connection = &self.families.database.connection;
+            connection.execute_batch("BEGIN IMMEDIATE")?;
+            let forgotten = self.families.database.forget_changes(seen);
+            let ended = forgotten.and_then(|()| {
+                connection.execute_batch("COMMIT").map_err(StoreError::from)
+            });
+            if ended.is_err() && !connection.is_autocommit() {
+                connection.execute_batch("ROLLBACK")?;
+            }
+            ended?;
+            self.forgotten = seen;
+        }
+        Ok(())
+    }
+}
+
+/// Now, in microseconds since 1970.
+pub(crate) fn microseconds_now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
