@@ -1,0 +1,126 @@
+//! The best of all that match, in an order that never changes between pages.
+//!
+//! Why not the collector that comes with tantivy: it breaks ties by where a document happens to lie, and
+//! skips documents that cannot reach the page, which changes how sums of scores are rounded. Here every
+//! match is scored the same way and counted, so a page is a cut out of one order and the total is exact.
+//!
+//! Cost: every match is scored once; memory for as many candidates as the page is deep.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use tantivy::collector::{Collector, SegmentCollector};
+use tantivy::columnar::ColumnValues;
+use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
+
+use crate::schema::{CREATED, ROW};
+
+/// A match; the greater comes first: by score, then the newer, then the smaller row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub score: f32,
+    pub created: i64,
+    pub row: u32,
+}
+
+impl Candidate {
+    fn key(&self) -> (i64, Reverse<u32>) {
+        (self.created, Reverse(self.row))
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then_with(|| self.key().cmp(&other.key()))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}
+
+/// Collects the best `depth` matches, best first, and counts all.
+pub(crate) struct Top {
+    pub depth: usize,
+    pub ranked: bool,
+}
+
+pub(crate) struct SegmentTop {
+    depth: usize,
+    total: u64,
+    /// The worst of the best is on top.
+    best: BinaryHeap<Reverse<Candidate>>,
+    rows: Arc<dyn ColumnValues<u64>>,
+    created: Arc<dyn ColumnValues<i64>>,
+}
+
+impl Collector for Top {
+    type Fruit = (u64, Vec<Candidate>);
+    type Child = SegmentTop;
+
+    fn for_segment(
+        &self,
+        _: SegmentOrdinal,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<SegmentTop> {
+        let columns = segment.fast_fields();
+        Ok(SegmentTop {
+            depth: self.depth,
+            total: 0,
+            best: BinaryHeap::new(),
+            rows: columns.u64(ROW)?.first_or_default_col(0),
+            created: columns.i64(CREATED)?.first_or_default_col(0),
+        })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        self.ranked
+    }
+
+    fn merge_fruits(&self, segments: Vec<(u64, Vec<Candidate>)>) -> tantivy::Result<Self::Fruit> {
+        let total = segments.iter().map(|(total, _)| total).sum();
+        let mut best: Vec<Candidate> = segments.into_iter().flat_map(|(_, best)| best).collect();
+        best.sort_unstable_by(|a, b| b.cmp(a));
+        best.truncate(self.depth);
+        Ok((total, best))
+    }
+}
+
+impl SegmentCollector for SegmentTop {
+    type Fruit = (u64, Vec<Candidate>);
+
+    fn collect(&mut self, document: DocId, score: Score) {
+        self.total += 1;
+        if self.depth == 0 {
+            return;
+        }
+        let full = self.best.len() == self.depth;
+        if full && self.best.peek().is_some_and(|Reverse(worst)| score < worst.score) {
+            return;
+        }
+        let created = self.created.get_val(document);
+        let candidate = Candidate { score, created, row: self.rows.get_val(document) as u32 };
+        if !full {
+            self.best.push(Reverse(candidate));
+        } else if let Some(mut worst) = self.best.peek_mut()
+            && candidate > worst.0
+        {
+            *worst = Reverse(candidate);
+        }
+    }
+
+    fn harvest(self) -> Self::Fruit {
+        (self.total, self.best.into_iter().map(|Reverse(candidate)| candidate).collect())
+    }
+}
