@@ -564,6 +564,27 @@ impl Database {
         Ok(())
     }
 
+    /// What SQLite finds wrong with its file; nothing if all is well.
+    pub(crate) fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        let mut check = self.connection.prepare("PRAGMA integrity_check(20)")?;
+        let sentences = check.query_map([], |row| row.get::<_, String>(0))?;
+        let sentences: Vec<String> = sentences.collect::<Result<_, _>>()?;
+        Ok(sentences.into_iter().filter(|sentence| sentence != "ok").collect())
+    }
+
+    /// How many texts there are.
+    pub(crate) fn count_texts(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM texts";
+        Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+    }
+
+    /// Writes the database as of this moment to another file, which must not exist.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
+        let path = path.to_string_lossy();
+        self.connection.execute("VACUUM INTO ?1", [path.as_ref()])?;
+        Ok(())
+    }
+
     /// The latest creation of a copy.
     pub(crate) fn latest_copy(&self) -> Result<Option<i64>, StoreError> {
         let sql = "SELECT max(created) FROM documents WHERE original IS NOT NULL";

@@ -155,12 +155,6 @@ pub struct Verdict {
     pub features_equal: Option<usize>,
 }
 
-impl Verdict {
-    pub(crate) const fn alone(kind: Kind) -> Self {
-        Verdict { kind, original: None, resemblance: None, features_equal: None }
-    }
-}
-
 /// What became of a document that was added.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Added {

@@ -99,6 +99,15 @@ pub enum StoreError {
     /// The index refused.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// The search index refused.
+    #[error(transparent)]
+    Search(#[from] wonbon_search::SearchError),
+    /// Search cannot catch up with the database; everything else goes on.
+    #[error("search is behind and cannot catch up: {what}")]
+    SearchStopped {
+        /// Why.
+        what: String,
+    },
     /// Features cannot be made so.
     #[error(transparent)]
     Sketch(#[from] SketchError),

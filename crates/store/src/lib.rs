@@ -13,8 +13,8 @@
 //!
 //! The rules of original and copy (DESIGN) hold at every moment, and one promise more: families
 //! depend only on the documents that are stored, not on the order in which they came nor on what was
-//! deleted or edited in between ([`families`](crate::Store) are what taking all documents in order of
-//! creation gives, which is also what batch deduplication gives).
+//! deleted or edited in between. They are what taking all documents in order of creation gives, which
+//! is also what batch deduplication gives.
 
 mod database;
 mod document;
@@ -26,7 +26,9 @@ mod opening;
 mod params;
 mod prepare;
 mod rule;
+mod searching;
 mod store;
+mod verify;
 mod writer;
 
 pub use document::{
@@ -37,5 +39,8 @@ pub use error::StoreError;
 pub use params::{NotASeed, SeedSource, StoreParams};
 pub use prepare::Prepared;
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
-pub use store::{Counts, Pending, Store};
+pub use searching::{SearchResult, SearchResults};
+pub use store::{Counts, DiskBytes, Pending, Store};
+pub use verify::Verified;
 pub use wonbon_index::Row;
+pub use wonbon_search::{Page, Query, QueryError, SearchError, Snippet};

@@ -65,10 +65,9 @@ impl WriteLock {
     }
 }
 
-/// The index, and the last change it has seen.
+/// The index as it stands in the database.
 pub(crate) struct LoadedIndex {
     pub(crate) index: MemoryIndex,
-    pub(crate) mark: u64,
     /// The mark of the snapshot it came from; 0 when it was built from the features.
     pub(crate) snapshot_mark: u64,
     /// Why the snapshot was of no use, if it was there.
@@ -99,7 +98,7 @@ fn load_in_transaction(
         match MemoryIndex::read_snapshot(snapshot, params) {
             Ok((mut index, mark)) if (forgotten..=last).contains(&mark) => {
                 catch_up(database, &mut index, mark)?;
-                return Ok(LoadedIndex { index, mark: last, snapshot_mark: mark, rebuilt: None });
+                return Ok(LoadedIndex { index, snapshot_mark: mark, rebuilt: None });
             }
             Ok((_, mark)) => {
                 rebuilt = Some(format!(
@@ -110,7 +109,7 @@ fn load_in_transaction(
         }
     }
     let index = build_index(database, params)?;
-    Ok(LoadedIndex { index, mark: last, snapshot_mark: 0, rebuilt })
+    Ok(LoadedIndex { index, snapshot_mark: 0, rebuilt })
 }
 
 /// The index of all originals, from the features in the database.

@@ -93,7 +93,7 @@ impl Preparer {
             key: document.key.clone().into_owned(),
             created: document.created,
             url: owned(&document.url),
-            site: owned(&document.site),
+            site: owned(&document.site).or_else(|| site_of(url.unwrap_or(&document.key))),
             author: owned(&document.author),
             title,
             language,
@@ -129,6 +129,13 @@ impl Preparer {
     pub(crate) fn features(&self, shingles: &ElementSet) -> Vec<u64> {
         self.maker.features(shingles.as_slice()).values().to_vec()
     }
+}
+
+/// The site of an address: its registrable domain, or the host where there is none.
+fn site_of(address: &str) -> Option<String> {
+    let address = url::Url::parse(address).ok()?;
+    let host = address.host_str()?.trim_end_matches('.');
+    Some(psl::domain_str(host).unwrap_or(host).to_owned())
 }
 
 /// Names bytes by two fingerprints of 64 bits, one of the bytes and one of the bytes spread.

@@ -1,8 +1,8 @@
 //! A store: the handle everyone holds.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::thread::JoinHandle;
 
@@ -16,6 +16,7 @@ use crate::judge::{Asked, Judge, ShingleCache};
 use crate::opening::{LoadedIndex, Places, WriteLock, load_index};
 use crate::params::{StoreParams, drawn_bytes};
 use crate::prepare::{Prepared, Preparer};
+use crate::searching::{Follower, SearchState, Wake};
 use crate::writer::{Request, Writer, microseconds_now};
 
 /// How many requests may wait for the writer before clients do.
@@ -61,6 +62,7 @@ pub(crate) struct Inner {
     pub(crate) index: Arc<RwLock<MemoryIndex>>,
     /// Why the index was not read from its snapshot, if one was there.
     pub(crate) rebuilt: Option<String>,
+    pub(crate) search: Arc<SearchState>,
     readers: Mutex<Vec<Database>>,
     writing: Mutex<Option<Writing>>,
 }
@@ -68,7 +70,9 @@ pub(crate) struct Inner {
 /// What only the writing process has.
 struct Writing {
     requests: SyncSender<Request>,
-    thread: JoinHandle<()>,
+    writer: JoinHandle<()>,
+    wakes: Sender<Wake>,
+    follower: JoinHandle<()>,
     _lock: WriteLock,
 }
 
@@ -178,6 +182,7 @@ impl Store {
         let database = Database::open_reader(&places.database())?;
         let (inner, _) = Inner::load(places, &database)?;
         inner.give_back(database);
+        inner.open_search_reader()?;
         Ok(Store { inner: Arc::new(inner) })
     }
 
@@ -191,18 +196,33 @@ impl Store {
             inner.preparer.clone(),
         )?;
         let (requests, queue) = sync_channel(QUEUE);
+        let (wakes, woken) = mpsc::channel();
         let snapshot = inner.places.snapshot(&inner.identity);
-        let writer = Writer::new(families, snapshot, loaded, Box::new(|_| {}))?;
-        let thread = std::thread::Builder::new()
-            .name("wonbon-writer".to_owned())
-            .spawn(move || writer.run(&queue))
-            .map_err(|source| StoreError::Io {
-                doing: "start the writer of",
+        let wake = wakes.clone();
+        let after_commit = Box::new(move || {
+            // Without a follower there is nobody to wake.
+            let _ = wake.send(Wake::Changed);
+        });
+        let writer = Writer::new(families, snapshot, loaded, after_commit)?;
+        let follower = Follower {
+            directory: inner.places.search(),
+            identity: inner.identity.clone(),
+            database: Database::open_reader(&inner.places.database())?,
+            requests: requests.clone(),
+            state: inner.search.clone(),
+        };
+        let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+            thread.map_err(|source| StoreError::Io {
+                doing: "start the threads of",
                 path: inner.places.directory.clone(),
                 source,
-            })?;
+            })
+        };
+        let writer = start("wonbon-writer", Box::new(move || writer.run(&queue)))?;
+        let follower = start("wonbon-search", Box::new(move || follower.run(&woken)))?;
         *inner.writing.lock().expect("no one panics with it") =
-            Some(Writing { requests, thread, _lock: lock });
+            Some(Writing { requests, writer, wakes, follower, _lock: lock });
         Ok(Store { inner: Arc::new(inner) })
     }
 
@@ -355,6 +375,63 @@ impl Store {
         })
     }
 
+    /// Writes a copy of everything that lasts to another directory, as of one moment, while others
+    /// read and write. The copy is a store; what is derived is built when it is opened.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::AlreadyThere`], [`StoreError::DiskFull`] and the like; nothing is left behind.
+    pub fn backup(&self, directory: &Path) -> Result<(), StoreError> {
+        let copy = Places { directory: directory.to_owned() };
+        let io = |source| StoreError::Io { doing: "write", path: directory.to_owned(), source };
+        if copy.database().exists() {
+            return Err(StoreError::AlreadyThere { path: directory.to_owned() });
+        }
+        std::fs::create_dir_all(directory).map_err(io)?;
+        let partial = directory.join("documents.partial");
+        // What a backup that was killed left behind.
+        let _ = std::fs::remove_file(&partial);
+        let database = Database::open_writer(&self.inner.places.database())?;
+        let written = database.copy_to(&partial).and_then(|()| {
+            std::fs::File::open(&partial).and_then(|file| file.sync_all()).map_err(io)?;
+            std::fs::rename(&partial, copy.database()).map_err(io)?;
+            std::fs::File::open(directory).and_then(|folder| folder.sync_all()).map_err(io)
+        });
+        if written.is_err() {
+            let _ = std::fs::remove_file(&partial);
+        }
+        written
+    }
+
+    /// Removes what is derived from the database, the snapshot of the index and the search index; the
+    /// next opening builds both.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoStore`], [`StoreError::InUse`], [`StoreError::Io`].
+    pub fn forget_derived(directory: &Path) -> Result<(), StoreError> {
+        let places = Places { directory: directory.to_owned() };
+        if !places.database().exists() {
+            return Err(StoreError::NoStore { path: directory.to_owned() });
+        }
+        let _lock = WriteLock::take(&places)?;
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StoreError::Io { doing: "remove", path, source }
+        };
+        for entry in std::fs::read_dir(directory).map_err(io(directory))? {
+            let path = entry.map_err(io(directory))?.path();
+            if path.extension().is_some_and(|extension| extension == "snapshot") {
+                std::fs::remove_file(&path).map_err(io(&path))?;
+            }
+        }
+        let search = places.search();
+        if search.exists() {
+            std::fs::remove_dir_all(&search).map_err(io(&search))?;
+        }
+        Ok(())
+    }
+
     /// Everything queued so far is stored, the snapshot of the index is written.
     ///
     /// # Errors
@@ -431,6 +508,7 @@ impl Inner {
             preparer: Preparer::new(maker, shingle_words),
             index: Arc::new(RwLock::new(index)),
             rebuilt,
+            search: Arc::default(),
             readers: Mutex::new(Vec::new()),
             writing: Mutex::new(None),
         };
@@ -515,10 +593,25 @@ impl Inner {
     /// Ends the writer and waits for it.
     fn end(&self) {
         let writing = self.writing.lock().expect("no one panics with it").take();
-        if let Some(Writing { requests, thread, _lock }) = writing {
-            drop(requests);
-            // A writer that panicked has told its clients; there is nothing left to end.
-            let _ = thread.join();
+        if let Some(Writing { requests, writer, wakes, follower, _lock }) = writing {
+            // The writer wakes the follower, and the follower tells the writer how far it is: both
+            // end when the store lets go of both. A thread that panicked has told its clients.
+            let (reply, caught_up) = mpsc::channel();
+            if wakes.send(Wake::CatchUp(reply)).is_ok() {
+                let _ = caught_up.recv();
+            }
+            let _ = requests.send(Request::End);
+            let _ = writer.join();
+            drop((requests, wakes));
+            let _ = follower.join();
+        }
+    }
+
+    /// Wakes the search thread; tells whether there is one.
+    pub(crate) fn wake_search(&self, wake: Wake) -> bool {
+        match &*self.writing.lock().expect("no one panics with it") {
+            Some(writing) => writing.wakes.send(wake).is_ok(),
+            None => false,
         }
     }
 }
@@ -529,14 +622,25 @@ impl Drop for Inner {
     }
 }
 
-/// Bytes of all files below a directory.
-pub(crate) fn bytes_on_disk(path: &PathBuf) -> u64 {
+/// Bytes of a file, or of all files below a directory.
+fn bytes_on_disk(path: &Path) -> u64 {
     let Ok(metadata) = std::fs::symlink_metadata(path) else { return 0 };
     if !metadata.is_dir() {
         return metadata.len();
     }
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     entries.map(|entry| bytes_on_disk(&entry.path())).sum()
+}
+
+/// What a store takes on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DiskBytes {
+    /// All that lasts.
+    pub database: u64,
+    /// The originals' features, to open quickly.
+    pub snapshot: u64,
+    /// The search index.
+    pub search: u64,
 }
 
 /// What a store holds.
@@ -562,6 +666,18 @@ impl Store {
     /// The database's.
     pub fn counts(&self) -> Result<Counts, StoreError> {
         self.reading(|database| database.counts())
+    }
+
+    /// Bytes on disk: the database with its log, the snapshot of the index, the search index.
+    #[must_use]
+    pub fn disk_bytes(&self) -> DiskBytes {
+        let places = &self.inner.places;
+        let database = places.database();
+        DiskBytes {
+            database: bytes_on_disk(&database) + bytes_on_disk(&database.with_extension("sqlite-wal")),
+            snapshot: bytes_on_disk(&places.snapshot(&self.inner.identity)),
+            search: bytes_on_disk(&places.search()),
+        }
     }
 
     /// Bytes of memory that the index takes.

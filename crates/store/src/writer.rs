@@ -36,6 +36,8 @@ pub(crate) enum Request {
     SearchHasSeen(u64),
     /// Everything queued before is committed, and the snapshot is written.
     Flush(Sender<Result<(), StoreError>>),
+    /// The last request there will be.
+    End,
 }
 
 /// What a request did, told once it is durable.
@@ -54,7 +56,7 @@ pub(crate) struct Writer {
     /// Why it writes no more.
     stopped: Option<String>,
     /// Told after every commit.
-    after_commit: Box<dyn Fn(u64) + Send>,
+    after_commit: Box<dyn Fn() + Send>,
 }
 
 impl Writer {
@@ -62,7 +64,7 @@ impl Writer {
         families: Families,
         snapshot: PathBuf,
         snapshot_mark: u64,
-        after_commit: Box<dyn Fn(u64) + Send>,
+        after_commit: Box<dyn Fn() + Send>,
     ) -> Result<Self, StoreError> {
         let forgotten = families.database.last_change()?.1;
         Ok(Writer {
@@ -76,9 +78,11 @@ impl Writer {
         })
     }
 
-    /// Serves requests until nobody can ask any more.
+    /// Serves requests until the last one.
     pub(crate) fn run(mut self, requests: &Receiver<Request>) {
-        while let Ok(first) = requests.recv() {
+        let mut ended = false;
+        while !ended {
+            let Ok(first) = requests.recv() else { break };
             let mut group = vec![first];
             while group.len() < MOST_GROUP {
                 match requests.try_recv() {
@@ -88,6 +92,10 @@ impl Writer {
             }
             let mut flushes = Vec::new();
             group.retain(|request| match request {
+                Request::End => {
+                    ended = true;
+                    false
+                }
                 Request::Flush(reply) => {
                     flushes.push(reply.clone());
                     false
@@ -127,7 +135,7 @@ impl Writer {
                         Answer::Deleted(deleted, reply) => drop(reply.send(Ok(deleted))),
                     }
                 }
-                (self.after_commit)(self.families.last_change);
+                (self.after_commit)();
             }
             Err(error) => {
                 if let Err(second) = self.take_back() {
@@ -144,7 +152,7 @@ impl Writer {
                     match request {
                         Request::Add(_, reply) => drop(reply.send(Err(error.again()))),
                         Request::Delete(_, reply) => drop(reply.send(Err(error.again()))),
-                        Request::SearchHasSeen(_) | Request::Flush(_) => {}
+                        Request::SearchHasSeen(_) | Request::Flush(_) | Request::End => {}
                     }
                 }
             }
@@ -166,7 +174,7 @@ impl Writer {
                 Request::Delete(key, reply) => {
                     answers.push(Answer::Deleted(self.delete(key)?, reply.clone()));
                 }
-                Request::SearchHasSeen(_) | Request::Flush(_) => {}
+                Request::SearchHasSeen(_) | Request::Flush(_) | Request::End => {}
             }
         }
         self.families.database.connection.execute_batch("COMMIT")?;

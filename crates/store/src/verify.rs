@@ -1,0 +1,205 @@
+//! Whether everything in a store agrees with everything else.
+//!
+//! Nothing that is kept is believed: the database is checked page by page, every row against its
+//! fingerprint, every text against its compressor's checksum; words, shingles and features are made
+//! again from the text; families are decided again from the first document to the last; the index in
+//! memory and the search index are compared with the originals.
+//!
+//! Cost: about that of adding all documents again, without the writing.
+
+use std::sync::{Arc, RwLock};
+
+use wonbon_index::{CopyIndex, MemoryIndex, Row};
+use wonbon_search::SearchReader;
+
+use crate::database::{Database, Record};
+use crate::document::{Kind, Order};
+use crate::error::StoreError;
+use crate::judge::{Asked, Judge, ShingleCache};
+use crate::store::{Inner, Store};
+
+/// How many differences are told in words.
+const MOST_TOLD: usize = 20;
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Documents that were looked at.
+    pub documents: u64,
+    /// How many differences there are.
+    pub differences: u64,
+    /// The first of them, each in a sentence.
+    pub first: Vec<String>,
+}
+
+impl Verified {
+    fn differs(&mut self, what: String) {
+        self.differences += 1;
+        if self.first.len() < MOST_TOLD {
+            self.first.push(what);
+        }
+    }
+}
+
+impl Store {
+    /// Compares everything with everything.
+    ///
+    /// # Errors
+    ///
+    /// When the comparison cannot be made; a difference, damage included, is no error.
+    pub fn verify(&self) -> Result<Verified, StoreError> {
+        if !matches!(self.catch_up(), Ok(()) | Err(StoreError::ReadOnly { .. })) {
+            // What keeps it from catching up shows below as a difference.
+        }
+        let mut verified = Verified::default();
+        self.reading(|database| match self.inner.verify(database, &mut verified) {
+            Err(StoreError::Damaged { what, .. }) => {
+                verified.differs(format!("the database is damaged: {what}"));
+                Ok(())
+            }
+            Err(StoreError::Database(error)) => {
+                verified.differs(format!("the database cannot be read: {error}"));
+                Ok(())
+            }
+            ended => ended,
+        })?;
+        Ok(verified)
+    }
+}
+
+impl Inner {
+    fn verify(&self, database: &Database, verified: &mut Verified) -> Result<(), StoreError> {
+        for sentence in database.integrity()? {
+            verified.differs(format!("the database: {sentence}"));
+        }
+        let mut orders = Vec::new();
+        let mut originals = Vec::new();
+        database.for_each_record(|record| {
+            verified.documents += 1;
+            self.verify_text(database, &record, verified)?;
+            orders.push(record.order());
+            if record.standing.kind == Kind::Original {
+                originals.push(record.row);
+            }
+            Ok(())
+        })?;
+        let texts = database.count_texts()?;
+        if texts != verified.documents {
+            verified.differs(format!("{} documents have {texts} texts", verified.documents));
+        }
+        self.verify_families(database, orders, verified)?;
+        self.verify_index(database, &originals, verified)?;
+        self.verify_search(database, &originals, verified)
+    }
+
+    /// Words, shingles and features, made again.
+    fn verify_text(
+        &self,
+        database: &Database,
+        record: &Record,
+        verified: &mut Verified,
+    ) -> Result<(), StoreError> {
+        let text = match database.text(record.row) {
+            Err(StoreError::Damaged { what, .. }) => {
+                verified.differs(what);
+                return Ok(());
+            }
+            text => text?,
+        };
+        let (shingles, words, text_name) = self.preparer.shingles(&text);
+        let features = self.preparer.features(&shingles);
+        if words != record.words || text_name != record.names.text || features != record.features {
+            verified.differs(format!("`{}` has other features than its text", record.key));
+        }
+        Ok(())
+    }
+
+    /// Families, decided again in order of creation.
+    fn verify_families(
+        &self,
+        database: &Database,
+        mut orders: Vec<Order>,
+        verified: &mut Verified,
+    ) -> Result<(), StoreError> {
+        orders.sort_unstable();
+        let index = RwLock::new(MemoryIndex::new(self.params.features().1)?);
+        let judge =
+            Judge { database, index: &index, rule: self.params.rule, preparer: &self.preparer };
+        let mut shingles = ShingleCache::default();
+        for order in orders {
+            let Some(record) = database.record(order.row)? else { continue };
+            let decided = judge.judge(&Asked::stored(&record), &mut shingles)?.standing;
+            let same = (decided.kind, decided.original, decided.features_equal)
+                == (record.standing.kind, record.standing.original, record.standing.features_equal);
+            if !same {
+                verified.differs(format!(
+                    "`{}` is stored as {} and is decided to be {}",
+                    record.key,
+                    record.standing.kind.name(),
+                    decided.kind.name()
+                ));
+            }
+            if record.standing.kind == Kind::Original {
+                index.write().expect("no one panics with it").insert(order.row, &record.features)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_index(
+        &self,
+        database: &Database,
+        originals: &[Row],
+        verified: &mut Verified,
+    ) -> Result<(), StoreError> {
+        let index: Arc<RwLock<MemoryIndex>> = self.index.clone();
+        let index = index.read().expect("no one panics with it");
+        if index.len() != originals.len() {
+            verified.differs(format!(
+                "the index holds {} originals, the database {}",
+                index.len(),
+                originals.len()
+            ));
+        }
+        for (row, features) in index.originals() {
+            let known = originals.binary_search(&row).is_ok()
+                && database.record(row)?.is_some_and(|record| record.features == features);
+            if !known {
+                verified.differs(format!("the index holds {}, which is no such original", row.0));
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_search(
+        &self,
+        database: &Database,
+        originals: &[Row],
+        verified: &mut Verified,
+    ) -> Result<(), StoreError> {
+        let reader = self.search.reader.read().expect("no one panics with it").clone();
+        let Some(reader) = reader else {
+            if !originals.is_empty() {
+                verified.differs("there is no search index".to_owned());
+            }
+            return Ok(());
+        };
+        if let Err(error) = reader.verify() {
+            verified.differs(error.to_string());
+        }
+        // Beside a process that writes, the search index may be a little behind: that is no difference.
+        let last = database.last_change()?.0;
+        if SearchReader::mark(&reader) != last {
+            return Ok(());
+        }
+        let rows: Vec<Row> = reader.rows()?.into_iter().map(Row).collect();
+        if rows != originals {
+            verified.differs(format!(
+                "the search index holds {} documents, the database {} originals",
+                rows.len(),
+                originals.len()
+            ));
+        }
+        Ok(())
+    }
+}
