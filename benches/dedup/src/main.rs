@@ -1,25 +1,28 @@
-//! Writes a generated corpus as JSON lines: `generate DOCUMENTS BYTES_EACH > corpus.jsonl`.
+//! Writes a generated corpus as JSON lines: `generate DOCUMENTS MEAN_WORDS > corpus.jsonl`.
 //!
-//! Seed 1997; a quarter of the documents are copies of earlier ones with 0 to 4 % of their words
-//! replaced. The same numbers give the same file.
+//! Seed 1997; a quarter of the documents are copies of earlier ones with up to 4 % of their words
+//! changed. The same numbers give the same file, and a smaller one is the beginning of a larger one.
+//! 650 words are about 5 kB.
 
 use std::io::{BufWriter, Write};
 
-use wonbon_testkit::cluster::generator::Generator;
+use wonbon_testkit::generate::{Corpus, CorpusParams};
 
 fn main() -> std::io::Result<()> {
-    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
-    let [documents, bytes] = numbers[..] else {
-        eprintln!("generate DOCUMENTS BYTES_EACH > corpus.jsonl");
+    let numbers: Vec<u32> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
+    let [documents, mean_words] = numbers[..] else {
+        eprintln!("generate DOCUMENTS MEAN_WORDS > corpus.jsonl");
         std::process::exit(2);
     };
-    let generator = Generator::new(1997, bytes);
+    let corpus = Corpus::new(CorpusParams {
+        documents: documents.into(),
+        mean_words,
+        copy_share: 0.25,
+        most_changed: 0.04,
+        seed: 1997,
+        ..CorpusParams::default()
+    });
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
-    let mut line = String::new();
-    for number in 0..documents {
-        line.clear();
-        generator.json_line(number, &mut line);
-        out.write_all(line.as_bytes())?;
-    }
+    corpus.write_json_lines(&mut out)?;
     out.flush()
 }

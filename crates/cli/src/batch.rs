@@ -55,9 +55,14 @@ const CREATED: &[&str] = &[
 const PAGES: &[&str] = &["html", "raw_html", "page"];
 
 impl FieldOptions {
-    /// The names as given, or guessed from the first row of the inputs.
-    pub(crate) fn names(&self, inputs: &[PathBuf]) -> anyhow::Result<FieldNames> {
-        let first = first_row(inputs)?;
+    /// The names as given, or guessed from the first row of the inputs. What has to be unpacked to
+    /// be looked at is unpacked beside the output, where there is room.
+    pub(crate) fn names(&self, inputs: &[PathBuf], output: &Path) -> anyhow::Result<FieldNames> {
+        let mut inputs = Inputs::find(inputs, FieldNames::default())?;
+        if let Some(folder) = std::path::absolute(output)?.parent().filter(|path| path.is_dir()) {
+            inputs.unpack = folder.to_owned();
+        }
+        let first = inputs.first_fields();
         let guess = |given: &Option<String>, usual: &[&str]| match given {
             Some(name) => name.clone(),
             None => usual
@@ -75,32 +80,6 @@ impl FieldOptions {
             html: guess(&self.html_field, PAGES),
         })
     }
-}
-
-/// How far is looked for a first row that is an object.
-const LOOK_BYTES: usize = 16 << 20;
-
-/// The field names of the first row that is an object, of the first input that holds rows.
-fn first_row(inputs: &[PathBuf]) -> anyhow::Result<Vec<String>> {
-    let found = Inputs::find(inputs, FieldNames::default())?;
-    for file in &found.files {
-        let Ok(mut source) = open(&file.path) else { continue };
-        if source.kind != SourceKind::JsonLines {
-            continue;
-        }
-        let (mut line, mut looked) = (Vec::new(), 0);
-        while looked < LOOK_BYTES {
-            line.clear();
-            match source.reader().read_until(b'\n', &mut line) {
-                Ok(read) if read > 0 => looked += read,
-                _ => break,
-            }
-            if let Ok(serde_json::Value::Object(row)) = serde_json::from_slice(line.trim_ascii()) {
-                return Ok(row.keys().cloned().collect());
-            }
-        }
-    }
-    Ok(Vec::new())
 }
 
 /// Standard input cannot be read twice: it is kept in a file first. A run that was killed cannot go
@@ -122,6 +101,8 @@ pub(crate) fn spool_standard_input(
     let mut source = open(Path::new("-"))?;
     let name = match source.kind {
         SourceKind::JsonLines => "stdin.jsonl",
+        SourceKind::Csv => "stdin.csv",
+        SourceKind::Parquet => "stdin.parquet",
         SourceKind::Document => "stdin.txt",
     };
     let path = folder.join(name);
@@ -163,6 +144,15 @@ pub(crate) fn explain(error: ClusterError, output: &Path) -> anyhow::Error {
         Some(hint) => anyhow::Error::new(error).context(format!("stopped ({hint})")),
         None => error.into(),
     }
+}
+
+/// Says which fields were taken, since most people let them be guessed.
+pub(crate) fn tell_fields(out: &mut impl Write, fields: &FieldNames) -> io::Result<()> {
+    let FieldNames { id, url, created, text, html, .. } = fields;
+    writeln!(
+        out,
+        "fields: text `{text}` or else page `{html}`, id `{id}`, url `{url}`, created `{created}`"
+    )
 }
 
 /// Says how many rows were skipped and names the first of them.

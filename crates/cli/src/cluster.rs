@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 use wonbon_cluster::clustering::{
-    ClusterConfig, ClusterSummary, Clusters, Lookups, Policy, cluster, cluster_again,
+    ClusterConfig, ClusterMethod, ClusterSummary, Clusters, Lookups, Policy, cluster, cluster_again,
 };
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_cluster::dedup::partial_folder;
@@ -17,7 +17,7 @@ use wonbon_sketch::Width;
 
 use crate::batch::{
     FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped, spool_standard_input,
-    thousands,
+    tell_fields, thousands,
 };
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -27,7 +27,8 @@ use crate::{Outcome, report};
 /// INPUT as in `dedup`. OUT is a folder that must not exist yet; it appears when complete:
 /// `clusters.jsonl` (one cluster a line), `common-shingles.tsv` (shingles that were ignored),
 /// `lookups/` (URL to document, document to cluster, cluster to documents, document to URL),
-/// `again/` (for other thresholds) and `summary.json`.
+/// `again/` (for other thresholds) and `summary.json`. Until then the work stands in OUT.partial;
+/// after a kill the same command goes on from the last finished part.
 ///
 /// Resemblance is estimated from samples of one shingle in 25: good for finding related documents of
 /// some length, not for short ones. `dedup` verifies exactly.
@@ -70,6 +71,9 @@ pub(crate) struct Args {
     /// Memory to stay within, such as 512M or 4G; half of the machine's if not said.
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryBytes>,
+    /// Input between two places where a killed run can go on.
+    #[arg(long, value_name = "BYTES", hide = true, default_value_t = PART_BYTES)]
+    part_bytes: u64,
     /// Print the summary as one line of JSON.
     #[arg(long)]
     json: bool,
@@ -154,20 +158,22 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
     let output = args.output.as_ref().context("say with -o where the results go")?;
     let inputs = spool_standard_input(&args.inputs, &partial_folder(output))?;
     let config = ClusterConfig {
-        fields: args.fields.names(&inputs)?,
+        fields: args.fields.names(&inputs, output)?,
         inputs,
         output: output.clone(),
-        shingle_words: args.shingle,
-        modulus: args.modulus,
-        width: if args.bits == "64" { Width::Bits64 } else { Width::Bits40 },
-        seed: wonbon_sketch::Seed::default(),
-        common: args.common,
-        threshold: args.last.threshold,
-        policy: args.last.policy.into(),
+        method: ClusterMethod {
+            shingle_words: args.shingle,
+            modulus: args.modulus,
+            width: if args.bits == "64" { Width::Bits64 } else { Width::Bits40 },
+            seed: wonbon_sketch::Seed::default(),
+            common: args.common,
+            threshold: args.last.threshold,
+            policy: args.last.policy.into(),
+            threads: args.threads.unwrap_or_else(all_cores),
+            memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
+        },
         super_shingles: args.super_shingles,
-        threads: args.threads.unwrap_or_else(all_cores),
-        memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
-        part_bytes: PART_BYTES,
+        part_bytes: args.part_bytes,
         strict: args.strict,
     };
     let watcher = Watcher::new();
@@ -178,7 +184,7 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
         output.json_line(&summary)?;
         output.finish()?;
     } else {
-        tell(&summary).context(STANDARD_ERROR)?;
+        tell(&summary, &config).context(STANDARD_ERROR)?;
     }
     name_skipped(summary.skipped, &summary.skipped_first);
     Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
@@ -219,8 +225,9 @@ fn say(out: &mut impl Write, what: &str, clusters: Clusters) -> io::Result<()> {
     )
 }
 
-fn tell(summary: &ClusterSummary) -> io::Result<()> {
+fn tell(summary: &ClusterSummary, config: &ClusterConfig) -> io::Result<()> {
     let mut out = anstream::stderr().lock();
+    tell_fields(&mut out, &config.fields)?;
     writeln!(
         out,
         "{} documents, {} of them equal to another; {} sampled shingles, {} too common; {} pairs",

@@ -6,17 +6,16 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use wonbon_cluster::corpus::PART_BYTES;
-use wonbon_cluster::deciding::Engine;
+use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup, partial_folder};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
 use wonbon_cluster::keep::Keep;
 use wonbon_cluster::verdicts::Kind;
-use wonbon_input::rows::FieldNames;
 
 use crate::Outcome;
 use crate::batch::{
     FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped, spool_standard_input,
-    thousands,
+    tell_fields, thousands,
 };
 use crate::options::ShingleOptions;
 use crate::output::Output;
@@ -24,8 +23,8 @@ use crate::rule::Rule;
 
 /// Remove the copies from a corpus, and say of every document what it is.
 ///
-/// INPUT: JSON lines (plain, gzip or zstd), text or HTML files, folders of them, or `-` for standard
-/// input. Inputs are never changed. OUT is a folder that must not exist yet; it appears when
+/// INPUT: JSON lines, CSV or Parquet, text or HTML files, plain or in gzip or zstd, folders of them,
+/// or `-` for standard input. Inputs are never changed. OUT is a folder that must not exist yet; it appears when
 /// everything in it is complete: `kept/` (the rows that stay, byte for byte, in files named as the
 /// inputs), `families.jsonl` (for every document its id, family, original, resemblance to the
 /// original and kind), `report.html` and `summary.json`.
@@ -110,7 +109,7 @@ fn threshold(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let inputs = spool_standard_input(&args.inputs, &partial_folder(&args.output))?;
-    let fields = args.fields.names(&inputs)?;
+    let fields = args.fields.names(&inputs, &args.output)?;
     let rule = match args.rule {
         Some(Rule::Features(least)) => CopyRule::Agreeing(least as u32),
         Some(Rule::Threshold(threshold)) => CopyRule::Threshold(threshold),
@@ -120,19 +119,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         inputs,
         output: args.output.clone(),
         fields,
-        rule,
-        family: if args.family == "linked" { FamilyKind::Linked } else { FamilyKind::Star },
-        engine: match args.engine.as_str() {
-            _ if args.exact => Engine::Exact,
-            "exact" => Engine::Exact,
-            "features" => Engine::Features,
-            _ => Engine::Auto,
+        method: FamilyConfig {
+            rule,
+            family: if args.family == "linked" { FamilyKind::Linked } else { FamilyKind::Star },
+            engine: match args.engine.as_str() {
+                _ if args.exact => Engine::Exact,
+                "exact" => Engine::Exact,
+                "features" => Engine::Features,
+                _ => Engine::Auto,
+            },
+            keep: args.keep.clone(),
+            shingle_words: args.shingles.shingle,
+            seed: args.shingles.seed()?,
+            threads: args.threads.unwrap_or_else(all_cores),
+            memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
         },
-        keep: args.keep.clone(),
-        shingle_words: args.shingles.shingle,
-        seed: args.shingles.seed()?,
-        threads: args.threads.unwrap_or_else(all_cores),
-        memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
         pairs: args.pairs.clone(),
         annotate: args.annotate,
         strict: args.strict,
@@ -156,8 +157,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
 
 fn tell(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
     let mut out = anstream::stderr().lock();
-    let FieldNames { id, text, created, .. } = &config.fields;
-    writeln!(out, "fields: id `{id}`, text `{text}`, created `{created}`")?;
+    tell_fields(&mut out, &config.fields)?;
     writeln!(out, "looked for copies by {}", summary.engine)?;
     let kept = summary.documents - summary.copies();
     writeln!(
@@ -179,7 +179,7 @@ fn tell(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
             out,
             "{} documents say nothing that --keep {} could use; they come after the others",
             thousands(summary.without_key),
-            config.keep
+            config.method.keep
         )?;
     }
     let (repeated, first) = &summary.repeated_ids;

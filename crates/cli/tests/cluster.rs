@@ -2,14 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+mod killing;
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Instant;
 
+use killing::kill_at_random_moments;
 use serde_json::json;
 use support::{json_lines, stderr, stdout, wonbon};
 use wonbon_testkit::corpora::corpus;
+use wonbon_testkit::generate::{Corpus, CorpusParams};
 
 fn text(words: std::ops::Range<u32>) -> String {
     words.map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ")
@@ -138,4 +142,75 @@ fn threads_and_memory_change_no_cluster() {
     }
     assert!(results[0].len() > 1000);
     assert!(results[0] == results[1]);
+}
+
+/// Every file that a run leaves behind, except the summary with its times.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap().path();
+        let name = entry.file_name().unwrap().to_str().unwrap().to_owned();
+        if entry.is_dir() {
+            let inner = files(&entry).into_iter();
+            found.extend(inner.map(|(file, bytes)| (format!("{name}/{file}"), bytes)));
+        } else if name != "summary.json" {
+            found.insert(name, std::fs::read(entry).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_clustering_killed_at_twelve_moments_ends_as_one_that_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let params = CorpusParams { documents: 8000, copy_share: 0.4, ..CorpusParams::default() };
+    let mut lines = Vec::new();
+    Corpus::new(params).write_json_lines(&mut lines).unwrap();
+    std::fs::write(folder.path().join("in.jsonl"), lines).unwrap();
+    let input = path(folder.path(), "in.jsonl");
+    let outs = [path(folder.path(), "whole"), path(folder.path(), "killed")];
+    let arguments = |at: usize| {
+        let mut arguments = vec!["cluster", input.as_str(), "-o", outs[at].as_str()];
+        arguments.extend(["--modulus", "2", "--super-shingles", "10", "--part-bytes", "1000000"]);
+        arguments
+    };
+    let started = Instant::now();
+    let output = wonbon(&arguments(0));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let whole = started.elapsed();
+    let expected = files(&folder.path().join("whole"));
+    assert!(expected.contains_key("clusters.jsonl") && expected.contains_key("lookups/how.json"));
+    let mut resumed = 0;
+    kill_at_random_moments(&arguments(1), whole, 12, |_| {
+        let out = folder.path().join("killed");
+        if out.exists() {
+            assert!(files(&out) == expected);
+            std::fs::remove_dir_all(&out).unwrap();
+        }
+        resumed += u32::from(folder.path().join("killed.partial/work/parts").exists());
+    });
+    let output = wonbon(&arguments(1));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(files(&folder.path().join("killed")) == expected);
+    assert!(!folder.path().join("killed.partial").exists());
+    assert!(resumed > 0, "no kill left a finished part behind");
+}
+
+#[test]
+fn a_clustering_that_only_lacks_its_last_step_takes_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (input(folder.path()), path(folder.path(), "out"));
+    let output = wonbon(&["cluster", &input, "-o", &out]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let expected = files(&folder.path().join("out"));
+    // As a kill in the middle of the last step leaves it.
+    std::fs::rename(folder.path().join("out"), folder.path().join("out.partial")).unwrap();
+    std::fs::create_dir(folder.path().join("out.partial/done")).unwrap();
+    let other = wonbon(&["cluster", &input, "-o", &out, "--threshold", "0.9"]);
+    assert_eq!(other.status.code(), Some(2), "{}", stderr(&other));
+    assert!(stderr(&other).contains("another plan"), "{}", stderr(&other));
+    let output = wonbon(&["cluster", &input, "-o", &out]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("everything but its last step"), "{}", stderr(&output));
+    assert!(files(&folder.path().join("out")) == expected);
 }

@@ -34,12 +34,12 @@ use wonbon_sketch::{ModulusMaker, ModulusParams, Seed, Width, finalise, super_sh
 use wonbon_text::shingles::Shingler;
 
 use crate::columns::{Column, ColumnWriter, Mark};
-use crate::corpus::{Corpus, CorpusWriter, read_json, write_whole};
-use crate::dedup::partial_folder;
+use crate::corpus::{Corpus, CorpusWriter, goes_on, read_json, write_whole};
+use crate::dedup::{FINISHED_BEFORE, READ_BEFORE, partial_folder};
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
 use crate::order::{NOBODY, Representatives};
-use crate::progress::{PhaseClock, PhaseTime, Progress};
+use crate::progress::{PhaseClock, PhaseTime, Progress, Steps, Unwatched};
 use crate::reading::{Inputs, Reading, Skipped, read_documents};
 use crate::sketching::{Sketches, set_fingerprint};
 use crate::sorted_runs::{Equal, SortedRuns};
@@ -81,15 +81,9 @@ impl Policy {
     }
 }
 
-/// What a person sets.
+/// How clusters are found.
 #[derive(Clone, Debug)]
-pub struct ClusterConfig {
-    /// Files and folders to read.
-    pub inputs: Vec<PathBuf>,
-    /// Where the results go: a folder that does not exist yet.
-    pub output: PathBuf,
-    /// Which field of a row means what.
-    pub fields: FieldNames,
+pub struct ClusterMethod {
     /// Words in a shingle; the paper's 10 makes chance agreement rare in a sample.
     pub shingle_words: NonZeroUsize,
     /// One in so many shingles is kept; the paper's 25. Smaller estimates better and costs more.
@@ -104,12 +98,46 @@ pub struct ClusterConfig {
     pub threshold: f64,
     /// When two documents belong together.
     pub policy: Policy,
-    /// Cluster by super-shingles of so many sampled shingles beside it.
-    pub super_shingles: Option<u32>,
     /// Threads. Never changes the result.
     pub threads: NonZeroUsize,
     /// Bytes of memory to stay within. Never changes the result.
     pub memory: u64,
+}
+
+/// The paper's numbers, on one thread, in a gigabyte.
+impl Default for ClusterMethod {
+    fn default() -> Self {
+        let ModulusParams { modulus, width, seed } = ModulusParams::default();
+        ClusterMethod {
+            shingle_words: PAPER_SHINGLE_WORDS,
+            modulus,
+            width,
+            seed,
+            common: 1000,
+            threshold: 0.5,
+            policy: Policy::default(),
+            threads: NonZeroUsize::MIN,
+            memory: 1 << 30,
+        }
+    }
+}
+
+/// Words in a shingle of the paper.
+const PAPER_SHINGLE_WORDS: NonZeroUsize = NonZeroUsize::new(10).expect("ten is not zero");
+
+/// What a person sets.
+#[derive(Clone, Debug)]
+pub struct ClusterConfig {
+    /// Files and folders to read.
+    pub inputs: Vec<PathBuf>,
+    /// Where the results go: a folder that does not exist yet.
+    pub output: PathBuf,
+    /// Which field of a row means what.
+    pub fields: FieldNames,
+    /// How clusters are found.
+    pub method: ClusterMethod,
+    /// Cluster by super-shingles of so many sampled shingles beside it.
+    pub super_shingles: Option<u32>,
     /// Bytes of input between two places where a killed run can go on.
     pub part_bytes: u64,
     /// Whether a row that is no document ends the run.
@@ -165,16 +193,19 @@ const MERGED_PAIRS: &str = "pairs";
 const SIZES: &str = "sizes";
 const REPRESENTATIVES: &str = "representatives";
 const ROOTS: &str = "roots";
+const COMMON: &str = "common-shingles.tsv";
+const CLUSTERS: &str = "clusters";
+const MERGED: &str = "merged.json";
 
 /// Makes sketches; one for each thread.
-struct Sampler<'a> {
+pub(crate) struct Sampler<'a> {
     shingler: Shingler,
     maker: &'a ModulusMaker,
     run: Option<u32>,
 }
 
 impl Sampler<'_> {
-    fn add(&mut self, bytes: &[u8], text: &str, sketches: &mut Sketches) {
+    pub(crate) fn add(&mut self, bytes: &[u8], text: &str, sketches: &mut Sketches) {
         let mut builder = self.maker.builder();
         let count = self.shingler.for_each_chunk(text, |chunk| builder.update(chunk));
         let sketch = builder.finish();
@@ -196,12 +227,106 @@ impl Sampler<'_> {
     }
 }
 
+/// What merging shingles and pairs gave, beside the files of the last phase.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Merged {
+    common_shingles: u64,
+    pairs: u64,
+    runs: [u64; 2],
+    /// The files of the last phase, each with how far it is.
+    marks: Vec<(String, Mark)>,
+}
+
+impl ClusterMethod {
+    pub(crate) fn check(&self) -> Result<(), ClusterError> {
+        check_threshold(self.threshold)
+    }
+
+    pub(crate) fn sketch_maker(&self) -> Result<ModulusMaker, ClusterError> {
+        let ClusterMethod { modulus, width, seed, .. } = self.clone();
+        Ok(ModulusMaker::new(ModulusParams { modulus, width, seed })?)
+    }
+
+    pub(crate) fn sampler<'a>(&self, maker: &'a ModulusMaker, run: Option<u32>) -> Sampler<'a> {
+        Sampler { shingler: Shingler::new(self.shingle_words), maker, run }
+    }
+
+    /// From sketches to merged pairs: everything that the last phase needs goes to `again`, the list
+    /// of common shingles to `lists`, runs to `work`.
+    pub(crate) fn merge(
+        &self,
+        corpus: &Corpus,
+        work: &Path,
+        again: &Path,
+        lists: &Path,
+        clock: &PhaseClock,
+        progress: &dyn Progress,
+    ) -> Result<Merged, ClusterError> {
+        let representatives = clock.time("duplicates", 0, progress, || {
+            Representatives::find(corpus, &Keep::Earliest, 0, self.memory / 4)
+        })?;
+        let elements = corpus.elements()?;
+        let shingles = clock.time("shingle merge", elements.len(), progress, || {
+            let mut runs = SortedRuns::new(work, "shingles", Equal::Stay, self.memory / 2);
+            let mut steps = Steps::new(progress);
+            for_each_element(
+                &corpus.shingles()?,
+                &elements,
+                &representatives,
+                |shingle, number| {
+                    steps.step()?;
+                    runs.push(u128::from(shingle) << 32 | u128::from(number))
+                },
+            )?;
+            Ok(runs)
+        })?;
+        let shingle_runs = shingles.runs() as u64;
+        let mut sizes = vec![0_u32; representatives.documents.len()];
+        let common_path = lists.join(COMMON);
+        let (pairs, common_shingles) =
+            clock.time("pair formation", shingles.pushed(), progress, || {
+                form_pairs(shingles, self, work, &mut sizes, common_path, progress)
+            })?;
+        let pair_runs = pairs.runs() as u64;
+        let (pair_count, merged) = clock.time("pair merge", pairs.pushed(), progress, || {
+            let mut merged = ColumnWriter::open(again.join(MERGED_PAIRS), Mark::default())?;
+            let mut steps = Steps::new(progress);
+            let mut count = 0_u64;
+            pairs.merge(|pair| {
+                count += 1;
+                steps.step()?;
+                merged.extend(&[pair])
+            })?;
+            Ok((count, merged.flush()?))
+        })?;
+        let marks = vec![
+            (MERGED_PAIRS.to_owned(), merged),
+            (SIZES.to_owned(), write_column(&again.join(SIZES), &sizes)?),
+            (
+                REPRESENTATIVES.to_owned(),
+                write_column(&again.join(REPRESENTATIVES), &representatives.documents)?,
+            ),
+            (ROOTS.to_owned(), write_column(&again.join(ROOTS), &representatives.of)?),
+        ];
+        Ok(Merged { common_shingles, pairs: pair_count, runs: [shingle_runs, pair_runs], marks })
+    }
+
+    /// Union-find over the pairs that reach the threshold: the last phase but for its writing.
+    pub(crate) fn components(
+        &self,
+        again: &Path,
+        progress: &dyn Progress,
+    ) -> Result<(Representatives, UnionFind), ClusterError> {
+        components(again, self.threshold, self.policy, progress)
+    }
+}
+
 /// Runs the whole job.
 ///
 /// # Errors
 ///
-/// As [`ClusterError`] says. The sketches made so far stay in `OUT.partial`, and the same run goes
-/// on from there.
+/// As [`ClusterError`] says. What is finished stays in `OUT.partial`, and the same run goes on from
+/// there: behind the last finished part of the sketches, or behind the merged pairs.
 pub fn cluster(
     config: &ClusterConfig,
     progress: &dyn Progress,
@@ -212,65 +337,51 @@ pub fn cluster(
     let plan = plan(config, &inputs);
     let partial = partial_folder(&config.output);
     let work = partial.join("work");
-    // Results without the work that led to them are nobody's: a kill came in the last step.
-    if partial.exists() && !work.exists() {
-        std::fs::remove_dir_all(&partial).map_err(io("remove", &partial))?;
+    inputs.unpack = work.clone();
+    if let Some(summary) = was_finished(&partial, config, &plan)? {
+        progress.say(FINISHED_BEFORE);
+        publish(&partial, &config.output)?;
+        return Ok(summary);
     }
     let clock = PhaseClock::new();
     let corpus = clock.time("sketch", inputs.bytes(), progress, || {
         sketch(config, &inputs, &work, &plan, progress)
     })?;
-
-    let keep = Keep::Earliest;
-    let representatives = clock.time("duplicates", 0, progress, || {
-        Representatives::find(&corpus, &keep, 0, config.memory / 4)
-    })?;
-    let count = representatives.len();
     let again = partial.join("again");
     std::fs::create_dir_all(&again).map_err(io("make", &again))?;
-    let shingles = clock.time("shingle merge", 0, progress, || {
-        expand(&corpus, &representatives, &work, config.memory / 2)
-    })?;
-    let shingle_runs = shingles.runs() as u64;
-    let mut sizes = vec![0_u32; count as usize];
-    let common_path = partial.join("common-shingles.tsv");
-    let (pairs, common_shingles) = clock.time("pair formation", 0, progress, || {
-        form_pairs(shingles, config, &work, &mut sizes, common_path)
-    })?;
-    let pair_runs = pairs.runs() as u64;
-    let pair_count = clock.time("pair merge", 0, progress, || {
-        let mut merged = ColumnWriter::open(again.join(MERGED_PAIRS), Mark::default())?;
-        let mut count = 0_u64;
-        pairs.merge(|pair| {
-            count += 1;
-            merged.extend(&[pair])
-        })?;
-        merged.flush()?;
-        Ok::<u64, ClusterError>(count)
-    })?;
-    write_column(&again.join(SIZES), &sizes)?;
-    write_column(&again.join(REPRESENTATIVES), &representatives.documents)?;
-    write_column(&again.join(ROOTS), &representatives.of)?;
+    let merged = match load_merged(&work, &again, config)? {
+        Some(merged) => {
+            progress.say("all pairs were merged by an earlier run");
+            merged
+        }
+        None => {
+            let merged = config.method.merge(&corpus, &work, &again, &partial, &clock, progress)?;
+            let note = json!({ "common": config.method.common, "merged": merged });
+            write_whole(&work.join(MERGED), note.to_string().as_bytes())?;
+            merged
+        }
+    };
 
     let lookups = partial.join("lookups");
-    let clusters = clock.time("clusters", pair_count, progress, || {
+    let (representatives, clusters) = clock.time("clusters", merged.pairs, progress, || {
         write_addresses(&corpus, &lookups)?;
-        last_phase(&again, &lookups, &partial, config.threshold, config.policy)
+        let (representatives, components) = config.method.components(&again, progress)?;
+        let how = how(config.method.threshold, config.method.policy);
+        let clusters =
+            write_clusters(&representatives, components, &lookups, &partial, CLUSTERS, &how)?;
+        Ok((representatives, clusters))
     })?;
     let by_super_shingles = match config.super_shingles {
         None => None,
         Some(_) => Some(clock.time("super-shingles", 0, progress, || {
-            by_super_shingles(
-                &corpus,
-                &representatives,
-                &work,
-                &lookups,
-                &partial,
-                config.memory / 2,
-            )
+            let components =
+                by_super_shingles(&corpus, &representatives, &work, config.method.memory / 2)?;
+            let (name, how) = ("clusters-by-super-shingles", "super-shingles");
+            write_clusters(&representatives, components, &lookups, &partial, name, how)
         })?),
     };
     let read = corpus.read();
+    let count = representatives.len();
     let summary = ClusterSummary {
         rows: read.rows,
         documents: read.documents,
@@ -279,30 +390,82 @@ pub fn cluster(
         duplicates: representatives.of.iter().filter(|&&number| number != NOBODY).count() as u64
             - u64::from(count),
         shingles: corpus.elements()?.len(),
-        common_shingles,
-        pairs: pair_count,
-        runs: [shingle_runs, pair_runs],
+        common_shingles: merged.common_shingles,
+        pairs: merged.pairs,
+        runs: merged.runs,
         clusters,
         by_super_shingles,
         text_bytes: read.text_bytes,
         phases: clock.finish(),
-        plan,
+        plan: whole_plan(config, &plan),
     };
     let json = serde_json::to_vec_pretty(&summary).expect("numbers and strings are JSON");
     write_whole(&partial.join("summary.json"), &json)?;
-    // The work goes at once, so that a kill does not leave half of it behind.
-    let done = partial.join("done");
-    std::fs::rename(&work, &done).map_err(io("write", &done))?;
-    std::fs::remove_dir_all(&done).map_err(io("remove", &done))?;
-    if config.output.exists() {
-        std::fs::remove_dir(&config.output).map_err(io("replace", &config.output))?;
-    }
-    std::fs::rename(&partial, &config.output).map_err(io("write", &config.output))?;
+    drop(corpus);
+    publish(&partial, &config.output)?;
     Ok(summary)
 }
 
+/// What an earlier run of the same plan did, if it was killed while it took its place.
+fn was_finished(
+    partial: &Path,
+    config: &ClusterConfig,
+    plan: &Value,
+) -> Result<Option<ClusterSummary>, ClusterError> {
+    if partial.join("work").exists() || !partial.join("summary.json").exists() {
+        return Ok(None);
+    }
+    let summary: ClusterSummary = read_json(&partial.join("summary.json"))?;
+    if summary.plan == whole_plan(config, plan) {
+        return Ok(Some(summary));
+    }
+    Err(ClusterError::OtherPlan { path: partial.to_owned(), what: "plan".to_owned() })
+}
+
+/// Everything is written: it takes its place. The work goes first and at once, so that what a kill
+/// leaves behind says whether the results are complete.
+fn publish(partial: &Path, output: &Path) -> Result<(), ClusterError> {
+    let (work, done) = (partial.join("work"), partial.join("done"));
+    if work.exists() {
+        std::fs::rename(&work, &done).map_err(io("write", &done))?;
+    }
+    if done.exists() {
+        std::fs::remove_dir_all(&done).map_err(io("remove", &done))?;
+    }
+    if output.exists() {
+        std::fs::remove_dir(output).map_err(io("replace", output))?;
+    }
+    std::fs::rename(partial, output).map_err(io("write", output))
+}
+
+/// What an earlier run merged, if it was with the same limit for common shingles.
+fn load_merged(
+    work: &Path,
+    again: &Path,
+    config: &ClusterConfig,
+) -> Result<Option<Merged>, ClusterError> {
+    let path = work.join(MERGED);
+    if !path.exists() {
+        return Ok(None);
+    }
+    #[derive(Deserialize)]
+    struct Note {
+        common: u32,
+        merged: Merged,
+    }
+    let Note { common, merged } = read_json(&path)?;
+    if common != config.method.common {
+        return Ok(None);
+    }
+    for (name, mark) in &merged.marks {
+        // Opening a column behind its mark checks what it holds.
+        ColumnWriter::<u8>::open(again.join(name), *mark)?;
+    }
+    Ok(Some(merged))
+}
+
 fn check(config: &ClusterConfig) -> Result<(), ClusterError> {
-    check_threshold(config.threshold)?;
+    config.method.check()?;
     if let Some(run) = config.super_shingles {
         let maker = ModulusMaker::new(ModulusParams::default())?;
         super_shingles(&maker.sketch(&[1]), run)?;
@@ -333,28 +496,24 @@ fn sketch(
 ) -> Result<Corpus, ClusterError> {
     let mut writer = CorpusWriter::open(work, 0, plan, config.part_bytes)?;
     if writer.at().complete {
+        progress.say(READ_BEFORE);
         drop(writer);
         return Corpus::open(work);
     }
-    let maker = ModulusMaker::new(ModulusParams {
-        modulus: config.modulus,
-        width: config.width,
-        seed: config.seed.clone(),
-    })?;
+    if writer.at().items > 0 {
+        progress.say(&goes_on(writer.at()));
+    }
+    let maker = config.method.sketch_maker()?;
     let reading = Reading {
         inputs,
         keep: &Keep::Earliest,
-        threads: config.threads,
+        threads: config.method.threads,
         skip_items: writer.at().items,
         progress,
     };
     read_documents(
         reading,
-        || Sampler {
-            shingler: Shingler::new(config.shingle_words),
-            maker: &maker,
-            run: config.super_shingles,
-        },
+        || config.method.sampler(&maker, config.super_shingles),
         |sampler, visited, sketches| {
             sampler.add(visited.bytes, visited.text, sketches);
             sketches.urls.extend_from_slice(visited.url.unwrap_or(visited.id).as_bytes());
@@ -367,21 +526,6 @@ fn sketch(
         },
     )?;
     writer.finish()
-}
-
-/// Every sketch as <shingle, ID>, on its way into order.
-fn expand(
-    corpus: &Corpus,
-    representatives: &Representatives,
-    work: &Path,
-    memory: u64,
-) -> Result<SortedRuns, ClusterError> {
-    let mut runs = SortedRuns::new(work, "shingles", Equal::Stay, memory);
-    let counts = corpus.shingles()?;
-    for_each_element(&counts, &corpus.elements()?, representatives, |shingle, number| {
-        runs.push(u128::from(shingle) << 32 | u128::from(number))
-    })?;
-    Ok(runs)
 }
 
 /// Calls `each` with every element of every representative.
@@ -408,18 +552,19 @@ fn for_each_element(
 /// Every shingle that several documents have as <ID, ID, 1>; very common ones are listed instead.
 fn form_pairs(
     shingles: SortedRuns,
-    config: &ClusterConfig,
+    method: &ClusterMethod,
     work: &Path,
     sizes: &mut [u32],
     common_path: PathBuf,
+    progress: &dyn Progress,
 ) -> Result<(SortedRuns, u64), ClusterError> {
-    let mut pairs = SortedRuns::new(work, "pairs", Equal::AddUp, config.memory / 4);
+    let mut pairs = SortedRuns::new(work, "pairs", Equal::AddUp, method.memory / 4);
     let mut common = OutputFile::create(common_path)?;
     let mut common_count = 0;
     let mut current: Option<u128> = None;
     let mut owners: Vec<u32> = Vec::new();
     let mut close = |shingle: u128, owners: &[u32]| {
-        if owners.len() > config.common as usize {
+        if owners.len() > method.common as usize {
             common_count += 1;
             return common.write(format!("{shingle:010x}\t{}\n", owners.len()).as_bytes());
         }
@@ -431,7 +576,9 @@ fn form_pairs(
         }
         Ok(())
     };
+    let mut steps = Steps::new(progress);
     shingles.merge(|pair| {
+        steps.step()?;
         let shingle = pair >> 32;
         if current != Some(shingle) {
             if let Some(before) = current {
@@ -450,10 +597,10 @@ fn form_pairs(
     Ok((pairs, common_count))
 }
 
-fn write_column<T: bytemuck::Pod>(path: &Path, values: &[T]) -> Result<(), ClusterError> {
+fn write_column<T: bytemuck::Pod>(path: &Path, values: &[T]) -> Result<Mark, ClusterError> {
     let mut column = ColumnWriter::open(path.to_owned(), Mark::default())?;
     column.extend(values)?;
-    column.flush().map(|_| ())
+    column.flush()
 }
 
 /// Repeats the last phase at another threshold or policy; the clusters of the run are replaced.
@@ -471,32 +618,38 @@ pub fn cluster_again(
     if !again.join(MERGED_PAIRS).exists() {
         return Err(ClusterError::NotARun { path: output.to_owned(), what: "clusters" });
     }
-    last_phase(&again, &output.join("lookups"), output, threshold, policy)
+    let (representatives, components) = components(&again, threshold, policy, &Unwatched)?;
+    let how = how(threshold, policy);
+    write_clusters(&representatives, components, &output.join("lookups"), output, CLUSTERS, &how)
 }
 
-fn last_phase(
+/// By what clusters were formed, for people.
+fn how(threshold: f64, policy: Policy) -> String {
+    format!("{} {threshold}", policy.word())
+}
+
+fn components(
     again: &Path,
-    lookups: &Path,
-    output: &Path,
     threshold: f64,
     policy: Policy,
-) -> Result<Clusters, ClusterError> {
+    progress: &dyn Progress,
+) -> Result<(Representatives, UnionFind), ClusterError> {
     let sizes: Vec<u32> = Column::open(again.join(SIZES))?.read_all()?;
     let representatives = Representatives {
         documents: Column::open(again.join(REPRESENTATIVES))?.read_all()?,
         of: Column::open(again.join(ROOTS))?.read_all()?,
     };
     let mut components = UnionFind::new(representatives.len());
+    let mut steps = Steps::new(progress);
     Column::<u128>::open(again.join(MERGED_PAIRS))?.for_each(|_, pair| {
         let (earlier, later, shared) = ((pair >> 64) as u32, (pair >> 32) as u32, pair as u32);
         let value = policy.value(shared, sizes[earlier as usize], sizes[later as usize]);
         if value >= threshold {
             components.join(earlier, later);
         }
-        Ok(())
+        steps.step()
     })?;
-    let name = format!("{} {threshold}", policy.word());
-    write_clusters(&representatives, components, lookups, output, "clusters", &name)
+    Ok((representatives, components))
 }
 
 /// Documents that share one super-shingle are one cluster: no pairs are formed.
@@ -504,10 +657,8 @@ fn by_super_shingles(
     corpus: &Corpus,
     representatives: &Representatives,
     work: &Path,
-    lookups: &Path,
-    output: &Path,
     memory: u64,
-) -> Result<Clusters, ClusterError> {
+) -> Result<UnionFind, ClusterError> {
     let mut runs = SortedRuns::new(work, "super-shingles", Equal::Stay, memory);
     let (counts, supers) = corpus.supers()?;
     for_each_element(&counts, &supers, representatives, |super_shingle, number| {
@@ -524,28 +675,16 @@ fn by_super_shingles(
         before = Some(pair);
         Ok(())
     })?;
-    write_clusters(
-        representatives,
-        components,
-        lookups,
-        output,
-        "clusters-by-super-shingles",
-        "super-shingles",
-    )
+    Ok(components)
 }
 
-/// Puts back what was set aside and writes the clusters: as JSON lines for people, and as the
-/// look-ups document to cluster and cluster to documents.
-fn write_clusters(
+/// Puts back what was set aside: for each document the number of its cluster, 0 if it is alone.
+/// Clusters are numbered by their first document in keep order.
+pub(crate) fn numbered(
     representatives: &Representatives,
     mut components: UnionFind,
-    lookups: &Path,
-    output: &Path,
-    name: &str,
-    how: &str,
-) -> Result<Clusters, ClusterError> {
+) -> (Vec<u32>, Clusters) {
     let members = representatives.members();
-    // Clusters are numbered by their first document in keep order; 0 is no cluster.
     let mut number_of_root = vec![0_u32; representatives.documents.len()];
     let mut document_count = vec![0_u32; representatives.documents.len()];
     let mut representative_count = vec![0_u32; representatives.documents.len()];
@@ -565,12 +704,26 @@ fn write_clusters(
             clusters.of_equal_documents += u64::from(representative_count[root] == 1);
         }
     }
-    let cluster_of: Vec<u32> = (0..representatives.of.len())
+    let cluster_of = (0..representatives.of.len())
         .map(|document| match representatives.of[document] {
             NOBODY => 0,
             number => number_of_root[components.root(number) as usize],
         })
         .collect();
+    (cluster_of, clusters)
+}
+
+/// Writes the clusters: as JSON lines for people, and as the look-ups document to cluster and cluster
+/// to documents.
+fn write_clusters(
+    representatives: &Representatives,
+    components: UnionFind,
+    lookups: &Path,
+    output: &Path,
+    name: &str,
+    how: &str,
+) -> Result<Clusters, ClusterError> {
+    let (cluster_of, clusters) = numbered(representatives, components);
     let mut by_cluster: Vec<(u32, u32)> =
         cluster_of.iter().copied().zip(0..).filter(|&(cluster, _)| cluster > 0).collect();
     by_cluster.sort_unstable();
@@ -594,7 +747,7 @@ fn write_clusters(
         std::fs::rename(&from, &to).map_err(io("write", &to))
     };
     replace(&format!("{name}.jsonl.partial"), &format!("{name}.jsonl"))?;
-    if name == "clusters" {
+    if name == CLUSTERS {
         let staged = lookups.join("staged");
         std::fs::create_dir_all(&staged).map_err(io("make", &staged))?;
         write_column(&staged.join("document-to-cluster"), &cluster_of)?;
@@ -633,7 +786,7 @@ fn write_addresses(corpus: &Corpus, lookups: &Path) -> Result<(), ClusterError> 
         by_fingerprint.push(u128::from(fingerprint) << 32 | u128::from(document));
     }
     by_fingerprint.sort_unstable();
-    write_column(&lookups.join("url-to-document"), &by_fingerprint)
+    write_column(&lookups.join("url-to-document"), &by_fingerprint).map(|_| ())
 }
 
 /// Strings by number: document to URL.
@@ -767,14 +920,15 @@ impl Lookups {
     }
 }
 
+/// Everything that decides the sketches: what must be equal for a run to go on with another's.
 fn plan(config: &ClusterConfig, inputs: &Inputs) -> Value {
     json!({
         "program": env!("CARGO_PKG_VERSION"),
         "job": "cluster",
-        "shingle words": config.shingle_words,
-        "modulus": config.modulus,
-        "width": config.width.bits(),
-        "seed": config.seed.fingerprint().to_string(),
+        "shingle words": config.method.shingle_words,
+        "modulus": config.method.modulus,
+        "width": config.method.width.bits(),
+        "seed": config.method.seed.fingerprint().to_string(),
         "super-shingles": config.super_shingles,
         "normal form": wonbon_text::words::NORMAL_FORM_VERSION,
         "shingle hash": wonbon_text::shingles::SHINGLE_HASH_VERSION,
@@ -785,4 +939,12 @@ fn plan(config: &ClusterConfig, inputs: &Inputs) -> Value {
         "strict": config.strict,
         "inputs": serde_json::to_value(&inputs.files).expect("paths and numbers are JSON"),
     })
+}
+
+/// Everything that decides the result.
+fn whole_plan(config: &ClusterConfig, plan: &Value) -> Value {
+    let mut plan = plan.clone();
+    plan["common"] = config.method.common.into();
+    plan["clusters by"] = how(config.method.threshold, config.method.policy).into();
+    plan
 }

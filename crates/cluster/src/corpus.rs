@@ -53,6 +53,14 @@ pub struct Checkpoint {
     marks: BTreeMap<String, Mark>,
 }
 
+/// Says that a run goes on with what another has read.
+pub(crate) fn goes_on(at: &Checkpoint) -> String {
+    format!(
+        "an earlier run was stopped after {} documents; this one goes on from there",
+        at.documents
+    )
+}
+
 /// Writes a corpus.
 #[derive(Debug)]
 pub struct CorpusWriter {

@@ -1,9 +1,10 @@
 //! From a corpus on disk to families: which engine, and why.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::Path;
 
-use wonbon_sketch::FeatureParams;
+use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
+use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
 use crate::bands::Bands;
 use crate::corpus::Corpus;
@@ -12,6 +13,7 @@ use crate::exact::exact_pairs;
 use crate::families::{
     CopyRule, Families, FamilyKind, FamilyParams, PairWriter, by_walking, from_pairs,
 };
+use crate::keep::Keep;
 use crate::order::Representatives;
 use crate::progress::{PhaseClock, Progress};
 use crate::walk::{Buckets, Sets};
@@ -38,7 +40,7 @@ pub const BYTES_A_SHINGLE: u64 = 30;
 
 /// The part of the memory in which one column is sorted: a quarter, since what is kept of every
 /// document and the buckets need room beside it.
-pub(crate) const SORTING_SHARE: u64 = 4;
+const SORTING_SHARE: u64 = 4;
 
 /// The features that a rule needs.
 ///
@@ -62,25 +64,67 @@ pub fn bands_for(rule: CopyRule) -> Result<Bands, ClusterError> {
     }
 }
 
-/// How families are decided.
+/// How families are found.
 #[derive(Clone, Debug)]
-pub(crate) struct Deciding {
-    pub(crate) rule: CopyRule,
-    pub(crate) family: FamilyKind,
-    pub(crate) engine: Engine,
-    pub(crate) bands: Bands,
-    pub(crate) threads: NonZeroUsize,
-    pub(crate) memory: u64,
-    /// The file in which verified pairs are noted, if they are.
-    pub(crate) pairs: Option<PathBuf>,
+pub struct FamilyConfig {
+    /// What makes a copy. The threshold of 0.8 is the level at which people say "the same text,
+    /// edited"; a lower one finds more and costs more candidates.
+    pub rule: CopyRule,
+    /// How copies are put together.
+    pub family: FamilyKind,
+    /// How copies are looked for.
+    pub engine: Engine,
+    /// Which document of a family is kept.
+    pub keep: Keep,
+    /// Words in a shingle.
+    pub shingle_words: NonZeroUsize,
+    /// What the features depend on.
+    pub seed: Seed,
+    /// Threads. Never changes the result.
+    pub threads: NonZeroUsize,
+    /// Bytes of memory to stay within. Never changes the result.
+    pub memory: u64,
 }
 
-impl Deciding {
-    /// Finds the families; tells how and why so.
-    pub(crate) fn run(
+/// As `wonbon dedup` without flags, on one thread, in a gigabyte.
+impl Default for FamilyConfig {
+    fn default() -> Self {
+        FamilyConfig {
+            rule: CopyRule::Threshold(0.8),
+            family: FamilyKind::default(),
+            engine: Engine::default(),
+            keep: Keep::default(),
+            shingle_words: DEFAULT_SHINGLE_WORDS,
+            seed: Seed::default(),
+            threads: NonZeroUsize::MIN,
+            memory: 1 << 30,
+        }
+    }
+}
+
+impl FamilyConfig {
+    /// What makes the features that the rule needs.
+    pub(crate) fn feature_maker(&self) -> Result<FeatureMaker, ClusterError> {
+        let Bands { bands, rows } = bands_for(self.rule)?;
+        let seed = self.seed.clone();
+        Ok(FeatureMaker::new(FeatureParams { groups: bands, group_size: rows, seed })?)
+    }
+
+    /// Who stands for whom, in keep order; the first `others` documents come before all.
+    pub(crate) fn representatives(
+        &self,
+        corpus: &Corpus,
+        others: u32,
+    ) -> Result<Representatives, ClusterError> {
+        Representatives::find(corpus, &self.keep, others, self.memory / SORTING_SHARE)
+    }
+
+    /// Finds the families; tells how and why so. Verified pairs are noted in a file if one is given.
+    pub(crate) fn decide(
         &self,
         corpus: &Corpus,
         representatives: &Representatives,
+        pairs: Option<&Path>,
         clock: &PhaseClock,
         progress: &dyn Progress,
     ) -> Result<(Families, String), ClusterError> {
@@ -98,10 +142,7 @@ impl Deciding {
             threads: self.threads,
             progress,
         };
-        let pairs = match &self.pairs {
-            Some(path) => Some(PairWriter::create(path)?),
-            None => None,
-        };
+        let pairs = pairs.map(PairWriter::create).transpose()?;
         let small =
             sets.shingles() <= EXACT_SHINGLES && sets.shingles() * BYTES_A_SHINGLE <= self.memory;
         let exact = match self.engine {
@@ -126,12 +167,13 @@ impl Deciding {
         let families = clock.time("compare", u64::from(count), progress, || {
             by_walking(&sets, &buckets, count, params, pairs)
         })?;
-        let Bands { bands, rows } = self.bands;
+        let found = bands_for(self.rule)?;
+        let Bands { bands, rows } = found;
         let engine = match self.rule {
             CopyRule::Threshold(threshold) => format!(
                 "features and verification: {bands} bands of {rows} min-values find {:.2} % of \
                  the pairs at {threshold} and more above; every pair is verified exactly ({})",
-                100.0 * self.bands.probability(threshold),
+                100.0 * found.probability(threshold),
                 match self.engine {
                     Engine::Features => "asked for".to_owned(),
                     _ => format!("the corpus is large, {} shingles in all", sets.shingles()),

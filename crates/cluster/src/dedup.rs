@@ -13,21 +13,19 @@
 //! given. Disk: eight bytes for each different shingle of each document, until the end of the run.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wonbon_input::rows::FieldNames;
-use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
 
 use crate::bands::Bands;
 use crate::columns::{Column, ColumnWriter, Mark};
-use crate::corpus::{Corpus, CorpusWriter, write_whole};
-use crate::deciding::{Deciding, Engine, SORTING_SHARE, bands_for};
+use crate::corpus::{Corpus, CorpusWriter, goes_on, write_whole};
+use crate::deciding::{FamilyConfig, bands_for};
 use crate::error::{ClusterError, io};
 use crate::families::{CopyRule, Families, FamilyKind, Verdict};
-use crate::keep::{Keep, MISSING};
+use crate::keep::MISSING;
 use crate::order::Representatives;
 use crate::progress::{PhaseClock, PhaseTime, Progress};
 use crate::reading::{Inputs, Reading, Skipped, read_documents};
@@ -45,23 +43,8 @@ pub struct DedupConfig {
     pub output: PathBuf,
     /// Which field of a row means what.
     pub fields: FieldNames,
-    /// What makes a copy. The threshold of 0.8 is the level at which people say "the same text,
-    /// edited"; a lower one finds more and costs more candidates.
-    pub rule: CopyRule,
-    /// How copies are put together.
-    pub family: FamilyKind,
-    /// How copies are looked for.
-    pub engine: Engine,
-    /// Which document of a family is kept.
-    pub keep: Keep,
-    /// Words in a shingle.
-    pub shingle_words: NonZeroUsize,
-    /// What the features depend on.
-    pub seed: Seed,
-    /// Threads. Never changes the result.
-    pub threads: NonZeroUsize,
-    /// Bytes of memory to stay within. Never changes the result.
-    pub memory: u64,
+    /// How families are found.
+    pub method: FamilyConfig,
     /// Whether every verified pair is written, to this file.
     pub pairs: Option<PathBuf>,
     /// All rows with their verdicts, rather than the kept ones.
@@ -141,7 +124,7 @@ const NAMED: usize = 100;
 pub fn dedup(config: &DedupConfig, progress: &dyn Progress) -> Result<DedupSummary, ClusterError> {
     let job = Job::new(config)?;
     if let Some(summary) = job.was_finished()? {
-        progress.say("an earlier run had finished everything but its last step");
+        progress.say(FINISHED_BEFORE);
         job.publish()?;
         return Ok(summary);
     }
@@ -180,7 +163,7 @@ impl<'a> Job<'a> {
         if output.exists() && !is_empty_folder(output) {
             return Err(ClusterError::OutputExists { path: output.clone() });
         }
-        let bands = bands_for(config.rule)?;
+        let bands = bands_for(config.method.rule)?;
         let (earlier, other): (Vec<PathBuf>, Vec<PathBuf>) =
             config.against.iter().cloned().partition(|path| path.join(SKETCHES).is_dir());
         let mut inputs = Inputs::find(&other, config.fields.clone())?;
@@ -192,6 +175,7 @@ impl<'a> Job<'a> {
         let plan = plan(config, bands, &inputs);
         let partial = partial_folder(output);
         let work = partial.join("work");
+        inputs.unpack = work.clone();
         // Results without the work that led to them are nobody's: a kill came in the last step.
         if partial.exists() && !work.exists() && !partial.join(DONE).exists() {
             std::fs::remove_dir_all(&partial).map_err(io("remove", &partial))?;
@@ -204,36 +188,29 @@ impl<'a> Job<'a> {
         let mut writer =
             CorpusWriter::open(&self.work, self.bands.bands, &self.plan, config.part_bytes)?;
         if writer.at().complete {
-            progress.say("all documents were read by an earlier run");
+            progress.say(READ_BEFORE);
             drop(writer);
             return Corpus::open(&self.work);
         }
         if writer.at().items > 0 {
-            progress.say(&format!(
-                "an earlier run was stopped after {} documents; this one goes on from there",
-                writer.at().documents
-            ));
+            progress.say(&goes_on(writer.at()));
         }
         if writer.at().items == 0 && writer.at().documents == 0 {
             for folder in &self.earlier {
                 writer.import(&folder.join(SKETCHES), &self.plan)?;
             }
         }
-        let maker = FeatureMaker::new(FeatureParams {
-            groups: self.bands.bands,
-            group_size: self.bands.rows,
-            seed: config.seed.clone(),
-        })?;
+        let maker = config.method.feature_maker()?;
         let reading = Reading {
             inputs: &self.inputs,
-            keep: &config.keep,
-            threads: config.threads,
+            keep: &config.method.keep,
+            threads: config.method.threads,
             skip_items: writer.at().items,
             progress,
         };
         read_documents(
             reading,
-            || Sketcher::new(&maker, self.bands.bands, config.shingle_words),
+            || Sketcher::new(&maker, self.bands.bands, config.method.shingle_words),
             |sketcher, visited, sketches| sketcher.add(visited.bytes, visited.text, sketches),
             |rows| {
                 let other = rows.file < self.other_files;
@@ -253,13 +230,15 @@ impl<'a> Job<'a> {
     ) -> Result<DedupSummary, ClusterError> {
         let config = self.config;
         let others = corpus.read().others as u32;
-        let representatives = clock.time("order", 0, progress, || {
-            Representatives::find(corpus, &config.keep, others, config.memory / SORTING_SHARE)
-        })?;
+        let representatives =
+            clock.time("order", 0, progress, || config.method.representatives(corpus, others))?;
         let (families, engine) = match self.load_verdicts(&representatives)? {
             Some(decided) => decided,
             None => {
-                let decided = self.deciding().run(corpus, &representatives, &clock, progress)?;
+                let pairs = config.pairs.as_ref().map(|_| self.work.join(FOUND_PAIRS));
+                let pairs = pairs.as_deref();
+                let decided =
+                    config.method.decide(corpus, &representatives, pairs, &clock, progress)?;
                 self.save_verdicts(&decided)?;
                 decided
             }
@@ -289,21 +268,21 @@ impl<'a> Job<'a> {
         let mut pairs = None;
         clock.time("write", corpus.read().input_bytes, progress, || {
             let rows = if config.annotate { "annotated" } else { "kept" };
-            writing.rows(&self.partial.join(rows), &shown, |document, row| {
-                texts.insert(document, shown_text(row, &config.fields));
+            let tables = writing.rows(&self.partial.join(rows), &shown, |document, text| {
+                texts.insert(document, text);
             })?;
-            writing.families(&self.partial)?;
+            writing.families(&self.partial, tables)?;
             if let Some(path) = &config.pairs {
                 pairs = Some(writing.pairs(&self.work.join(FOUND_PAIRS), partial_file(path))?);
             }
-            Ok::<(), ClusterError>(())
+            Ok(())
         })?;
         let mut kinds: Vec<(Kind, u64)> = Kind::ALL.into_iter().map(|kind| (kind, 0)).collect();
         for document in others..verdicts.len() {
             kinds[verdicts.get(document).kind as usize].1 += 1;
         }
         let mut without_key = 0;
-        if config.keep.field(&config.fields.created).is_some() {
+        if config.method.keep.field(&config.fields.created).is_some() {
             corpus.keys()?.for_each(|_, key| {
                 without_key += u64::from(key == MISSING);
                 Ok(())
@@ -344,19 +323,6 @@ impl<'a> Job<'a> {
         };
         write_whole(&self.partial.join("report.html"), report.page().as_bytes())?;
         Ok(summary)
-    }
-
-    fn deciding(&self) -> Deciding {
-        let config = self.config;
-        Deciding {
-            rule: config.rule,
-            family: config.family,
-            engine: config.engine,
-            bands: self.bands,
-            threads: config.threads,
-            memory: config.memory,
-            pairs: config.pairs.as_ref().map(|_| self.work.join(FOUND_PAIRS)),
-        }
     }
 
     /// Verdicts are the last thing that takes long: a run that is killed while it writes does not
@@ -451,6 +417,10 @@ impl<'a> Job<'a> {
     }
 }
 
+/// What is said when only the last step was missing.
+pub(crate) const FINISHED_BEFORE: &str = "an earlier run had finished everything but its last step";
+/// What is said when nothing has to be read.
+pub(crate) const READ_BEFORE: &str = "all documents were read by an earlier run";
 /// The work of a run whose results are complete.
 const DONE: &str = "done";
 /// Where sketches stay with the results.
@@ -470,25 +440,25 @@ fn is_empty_folder(path: &Path) -> bool {
 
 /// Everything that decides the result: what must be equal for a run to go on with another's work.
 fn plan(config: &DedupConfig, bands: Bands, inputs: &Inputs) -> Value {
-    let rule = match config.rule {
+    let rule = match config.method.rule {
         CopyRule::Threshold(threshold) => format!("threshold={threshold}"),
         CopyRule::Agreeing(least) => format!("{least}of{}", bands.bands),
     };
     json!({
         "program": env!("CARGO_PKG_VERSION"),
         "rule": rule,
-        "family": match config.family { FamilyKind::Star => "star", FamilyKind::Linked => "linked" },
-        "keep": config.keep.to_string(),
-        "shingle words": config.shingle_words,
+        "family": match config.method.family { FamilyKind::Star => "star", FamilyKind::Linked => "linked" },
+        "keep": config.method.keep.to_string(),
+        "shingle words": config.method.shingle_words,
         "bands": [bands.bands, bands.rows],
-        "seed": config.seed.fingerprint().to_string(),
+        "seed": config.method.seed.fingerprint().to_string(),
         "normal form": wonbon_text::words::NORMAL_FORM_VERSION,
         "shingle hash": wonbon_text::shingles::SHINGLE_HASH_VERSION,
         "fields": {
             "id": config.fields.id, "url": config.fields.url, "created": config.fields.created,
             "text": config.fields.text, "html": config.fields.html,
         },
-        "engine": format!("{:?}", config.engine).to_lowercase(),
+        "engine": format!("{:?}", config.method.engine).to_lowercase(),
         "against": config.against,
         "save sketches": config.save_sketches,
         "annotate": config.annotate,
@@ -496,19 +466,6 @@ fn plan(config: &DedupConfig, bands: Bands, inputs: &Inputs) -> Value {
         "pairs": config.pairs,
         "inputs": serde_json::to_value(&inputs.files).expect("paths and numbers are JSON"),
     })
-}
-
-/// The text of a row for the report: of a line its text or page, otherwise the row itself.
-fn shown_text(row: &[u8], fields: &FieldNames) -> String {
-    let Ok(value) = serde_json::from_slice::<Value>(row) else {
-        return String::from_utf8_lossy(row).into_owned();
-    };
-    let field = |name: &str| value.get(name).and_then(Value::as_str);
-    match (field(&fields.text), field(&fields.html)) {
-        (Some(text), _) => text.to_owned(),
-        (None, Some(html)) => wonbon_text::extract::extract(html, field(&fields.url)).text,
-        (None, None) => String::from_utf8_lossy(row).into_owned(),
-    }
 }
 
 /// Ids that several documents have.

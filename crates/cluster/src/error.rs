@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 /// Why this crate could not do what was asked.
 ///
-/// `BadParameter`, `OutputExists`, `OtherPlan`, `InputChanged` and `NotARun` mean that the request
-/// was wrong; `Io` and `Input` that the environment failed; `Damaged` that files of an earlier run
-/// are not what was written; `Stopped` that somebody asked for it.
+/// `BadParameter`, `OutputExists`, `NotEmpty`, `OtherPlan`, `InputChanged` and `NotARun` mean that
+/// the request was wrong; `Io` and `Input` that the environment failed; `Damaged` that files of an
+/// earlier run are not what was written; `Stopped` that somebody asked for it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
@@ -50,6 +50,12 @@ pub enum ClusterError {
     #[error("{path} exists already; it is not overwritten")]
     OutputExists {
         /// The output.
+        path: PathBuf,
+    },
+    /// A folder for work holds something already.
+    #[error("{path} is not empty")]
+    NotEmpty {
+        /// The folder.
         path: PathBuf,
     },
     /// An unfinished run with other parameters stands where this one would go on.

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::ClusterError;
+
 /// Watches a run. Calls come from one thread at a time, several times a second.
 pub trait Progress: Sync {
     /// A phase begins; `total` is in its own unit, 0 where it is not known.
@@ -55,13 +57,17 @@ impl PhaseClock {
         PhaseClock { phases: Mutex::new(Vec::new()) }
     }
 
-    pub(crate) fn time<T, E>(
+    /// Times one phase, unless it shall not even begin.
+    pub(crate) fn time<T>(
         &self,
         phase: &'static str,
         total: u64,
         progress: &dyn Progress,
-        work: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
+        work: impl FnOnce() -> Result<T, ClusterError>,
+    ) -> Result<T, ClusterError> {
+        if progress.stop_asked() {
+            return Err(ClusterError::Stopped);
+        }
         progress.begin(phase, total);
         let (start, cpu) = (Instant::now(), cpu_time());
         let result = work()?;
@@ -77,6 +83,31 @@ impl PhaseClock {
 
     pub(crate) fn finish(self) -> Vec<PhaseTime> {
         self.phases.into_inner().expect("no phase panics while it is noted")
+    }
+}
+
+/// Counts the steps of a loop, and asks now and then whether to stop.
+pub(crate) struct Steps<'a> {
+    progress: &'a dyn Progress,
+    done: u64,
+}
+
+impl<'a> Steps<'a> {
+    pub(crate) fn new(progress: &'a dyn Progress) -> Self {
+        Steps { progress, done: 0 }
+    }
+
+    /// One more step is done.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<(), ClusterError> {
+        self.done += 1;
+        if self.done.is_multiple_of(1 << 14) {
+            self.progress.advance(self.done);
+            if self.progress.stop_asked() {
+                return Err(ClusterError::Stopped);
+            }
+        }
+        Ok(())
     }
 }
 

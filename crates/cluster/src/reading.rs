@@ -9,21 +9,24 @@
 //! decompresses it.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, RecordBatch};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use wonbon_input::batches::{Batch, Batches};
 use wonbon_input::ordered::for_each_ordered;
 use wonbon_input::rows::{Content, FieldNames, Ranking, RowError, RowParser};
-use wonbon_input::{InputError, SourceKind, open, read_whole};
+use wonbon_input::{InputError, Source, SourceKind, open, read_whole};
 use wonbon_text::extract::{core_text, extract};
 
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
 use crate::progress::Progress;
-use crate::tables::{Cell, TableReader, cell, is_table};
+use crate::tables::{Cell, TableReader, cell};
 
 /// How many bytes one file may have when it is one document.
 const MAX_DOCUMENT_BYTES: usize = 1 << 30;
@@ -63,6 +66,9 @@ pub struct Inputs {
     pub fields: FieldNames,
     /// Whether a row that is no document ends the run.
     pub strict: bool,
+    /// Where a compressed Parquet file is unpacked while it is read. The unpacked file has no name,
+    /// so that nothing is left of it however the run ends.
+    pub unpack: PathBuf,
 }
 
 impl Inputs {
@@ -73,7 +79,13 @@ impl Inputs {
     ///
     /// If a path does not exist or cannot be looked at.
     pub fn find(paths: &[PathBuf], fields: FieldNames) -> Result<Inputs, ClusterError> {
-        let mut inputs = Inputs { files: Vec::new(), unknown: Vec::new(), fields, strict: false };
+        let mut inputs = Inputs {
+            files: Vec::new(),
+            unknown: Vec::new(),
+            fields,
+            strict: false,
+            unpack: std::env::temp_dir(),
+        };
         for path in paths {
             let metadata = std::fs::metadata(path).map_err(io("open", path))?;
             if metadata.is_dir() {
@@ -128,6 +140,12 @@ impl Inputs {
         Ok(())
     }
 
+    /// The names of the fields of the first row: of the first file that holds rows.
+    #[must_use]
+    pub fn first_fields(&self) -> Vec<String> {
+        self.files.iter().find_map(|file| fields_of(&file.path, &self.unpack)).unwrap_or_default()
+    }
+
     /// The bytes of all files as they lie on disk.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -136,8 +154,71 @@ impl Inputs {
 }
 
 /// Endings of files that are taken from folders; `.gz` and `.zst` may follow.
-const KNOWN: [&str; 10] =
-    ["parquet", "jsonl", "ndjson", "json", "txt", "text", "md", "html", "htm", "xhtml"];
+const KNOWN: [&str; 12] = [
+    "parquet", "jsonl", "ndjson", "json", "csv", "tsv", "txt", "text", "md", "html", "htm", "xhtml",
+];
+
+/// How far is looked for a first line that is an object.
+const LOOK_BYTES: usize = 16 << 20;
+
+/// The names of the fields of a file; none if it holds no rows or cannot be read.
+fn fields_of(path: &Path, unpack: &Path) -> Option<Vec<String>> {
+    let mut source = open(path).ok()?;
+    match source.kind {
+        SourceKind::Document => None,
+        SourceKind::Parquet => {
+            let table = open_table(source, path, unpack, None).ok()?.ok()?;
+            Some(table.schema().fields().iter().map(|field| field.name().clone()).collect())
+        }
+        SourceKind::Csv => {
+            let header = Batches::new(source).header().ok()??.clone();
+            Some(header.names().to_vec())
+        }
+        SourceKind::JsonLines => {
+            let (mut line, mut looked) = (Vec::new(), 0);
+            while looked < LOOK_BYTES {
+                line.clear();
+                looked += source.reader().read_until(b'\n', &mut line).ok().filter(|&n| n > 0)?;
+                if let Ok(Value::Object(row)) = serde_json::from_slice(line.trim_ascii()) {
+                    return Some(row.keys().cloned().collect());
+                }
+            }
+            None
+        }
+    }
+}
+
+/// Opens a Parquet file, unpacking it first if it is compressed. The inner error is the input's.
+fn open_table(
+    mut source: Source,
+    path: &Path,
+    unpack: &Path,
+    columns: Option<&[&str]>,
+) -> Result<Result<TableReader, String>, ClusterError> {
+    let file = if source.is_compressed() {
+        let mut file = tempfile::tempfile_in(unpack).map_err(io("unpack to", unpack))?;
+        loop {
+            let piece = match source.reader().fill_buf() {
+                Ok(piece) => piece,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Ok(Err(error_chain(&source.broken(error)))),
+            };
+            if piece.is_empty() {
+                break;
+            }
+            let length = piece.len();
+            file.write_all(piece).map_err(io("unpack to", unpack))?;
+            source.reader().consume(length);
+        }
+        file
+    } else {
+        match File::open(path) {
+            Ok(file) => file,
+            Err(error) => return Ok(Err(error.to_string())),
+        }
+    };
+    Ok(TableReader::open(file, columns))
+}
 
 fn is_known(path: &Path) -> bool {
     let Some(name) = path.file_name() else { return false };
@@ -170,12 +251,20 @@ pub(crate) struct Items<'a> {
     table: Option<TableReader>,
     /// The columns of tables to read; all of them if none are named.
     columns: Option<Vec<&'a str>>,
+    unpack: &'a Path,
 }
 
 impl<'a> Items<'a> {
     /// Items with everything in them.
     pub(crate) fn new(inputs: &'a Inputs) -> Self {
-        Items { files: inputs.files.iter(), file: 0, open: None, table: None, columns: None }
+        Items {
+            files: inputs.files.iter(),
+            file: 0,
+            open: None,
+            table: None,
+            columns: None,
+            unpack: &inputs.unpack,
+        }
     }
 
     /// Items with only these columns of tables.
@@ -188,8 +277,9 @@ impl<'a> Items<'a> {
         self.table.as_ref()
     }
 
-    /// Reads the next item; `false` at the end.
-    pub(crate) fn next_into(&mut self, item: &mut Item) -> bool {
+    /// Reads the next item; `false` at the end. What cannot be read is told in the item; it is an
+    /// error only if there is no room to unpack.
+    pub(crate) fn next_into(&mut self, item: &mut Item) -> Result<bool, ClusterError> {
         item.document = None;
         item.table = None;
         item.broken = None;
@@ -205,43 +295,40 @@ impl<'a> Items<'a> {
                         continue;
                     }
                 }
-                return true;
+                return Ok(true);
             }
             if let Some(batches) = &mut self.open {
                 match batches.next_into(&mut item.lines) {
-                    Ok(true) => return true,
+                    Ok(true) => return Ok(true),
                     Ok(false) => self.open = None,
                     Err(error) => {
                         self.open = None;
                         item.broken = Some(error_chain(&error));
-                        return true;
+                        return Ok(true);
                     }
                 }
             }
-            let Some(file) = self.files.next() else { return false };
+            let Some(file) = self.files.next() else { return Ok(false) };
             self.file += 1;
             item.file = self.file - 1;
-            if is_table(&file.path) {
-                match TableReader::open(&file.path, self.columns.as_deref()) {
-                    Ok(table) => self.table = Some(table),
-                    Err(broken) => {
-                        item.broken = Some(broken);
-                        return true;
-                    }
-                }
-                continue;
-            }
             match open(&file.path) {
-                Ok(source) if source.kind == SourceKind::JsonLines => {
-                    self.open = Some(Batches::new(source));
+                Ok(source) if source.kind.holds_lines() => self.open = Some(Batches::new(source)),
+                Ok(source) if source.kind == SourceKind::Parquet => {
+                    match open_table(source, &file.path, self.unpack, self.columns.as_deref())? {
+                        Ok(table) => self.table = Some(table),
+                        Err(broken) => {
+                            item.broken = Some(broken);
+                            return Ok(true);
+                        }
+                    }
                 }
                 Ok(_) => {
                     item.document = Some(file.path.clone());
-                    return true;
+                    return Ok(true);
                 }
                 Err(error) => {
                     item.broken = Some(error_chain(&error));
-                    return true;
+                    return Ok(true);
                 }
             }
         }
@@ -315,11 +402,11 @@ pub(crate) fn read_documents<S, O: Default + Send>(
         }
         while skipped < skip_items {
             skipped += 1;
-            if !items.next_into(item) {
+            if !items.next_into(item)? {
                 return Ok(false);
             }
         }
-        Ok(items.next_into(item))
+        items.next_into(item)
     };
     let parser = || {
         RowParser::new(inputs.fields.clone()).with_ranking_field(keep.field(&inputs.fields.created))

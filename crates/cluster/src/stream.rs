@@ -1,8 +1,10 @@
-//! Families of documents that come from an iterator: the library's road, without files going in.
+//! Families and clusters of documents that come from an iterator: the library's road, without files
+//! going in.
 //!
 //! Documents are sketched as they come, with several threads, into a corpus in a folder that the
-//! caller gives (a temporary one will do); then families are decided as for files. Texts are not
-//! kept: memory does not grow with them.
+//! caller gives (a temporary one will do); then families are decided, or clusters formed, as for
+//! files. Texts are not kept: memory does not grow with them. Who watches can stop it at any time,
+//! and the folder is empty again.
 //!
 //! ```
 //! use wonbon_cluster::progress::Unwatched;
@@ -15,6 +17,16 @@
 //! let told: Vec<_> = families.iter().collect::<Result<_, _>>()?;
 //! assert_eq!((told[1].id.as_str(), told[1].original.as_str()), ("b", "a"));
 //! assert_eq!(told[1].kind, Kind::Identical);
+//!
+//! use wonbon_cluster::clustering::ClusterMethod;
+//! use wonbon_cluster::stream::clusters_of;
+//! let folder = tempfile::tempdir()?;
+//! let more = (0..50).map(|n| format!("other{n}")).collect::<Vec<_>>().join(" ");
+//! let documents = [("a", &words), ("b", &more), ("c", &words)];
+//! let documents = documents.map(|(id, text)| StreamDocument::new(id, text));
+//! let clusters = clusters_of(documents, &ClusterMethod::default(), folder.path(), &Unwatched)?;
+//! let told: Vec<_> = clusters.iter().collect::<Result<_, _>>()?;
+//! assert_eq!(told, [("a".into(), Some(1)), ("b".into(), None), ("c".into(), Some(1))]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -24,19 +36,18 @@ use std::path::Path;
 use serde_json::json;
 use wonbon_input::ordered::for_each_ordered;
 use wonbon_input::rows::Ranking;
-use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
-use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
+use crate::clustering::{ClusterMethod, Clusters, numbered};
 use crate::corpus::{Corpus, CorpusWriter, Ids, PART_BYTES};
-use crate::deciding::{Deciding, Engine, SORTING_SHARE, bands_for};
-use crate::error::ClusterError;
-use crate::families::{CopyRule, FamilyKind};
+use crate::deciding::bands_for;
+use crate::error::{ClusterError, io};
 use crate::keep::Keep;
-use crate::order::Representatives;
 use crate::progress::{PhaseClock, Progress};
 use crate::reading::ItemRows;
 use crate::sketching::{Sketcher, Sketches};
 use crate::verdicts::{Kind, Verdicts};
+
+pub use crate::deciding::FamilyConfig;
 
 /// A document that comes from an iterator.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,43 +65,6 @@ impl StreamDocument {
     #[must_use]
     pub fn new(id: &str, text: &str) -> Self {
         StreamDocument { id: id.to_owned(), text: text.to_owned(), ranking: None }
-    }
-}
-
-/// How families are found; the fields are those of `dedup::DedupConfig`.
-#[derive(Clone, Debug)]
-pub struct FamilyConfig {
-    /// What makes a copy.
-    pub rule: CopyRule,
-    /// How copies are put together.
-    pub family: FamilyKind,
-    /// How copies are looked for.
-    pub engine: Engine,
-    /// Which document of a family is kept.
-    pub keep: Keep,
-    /// Words in a shingle.
-    pub shingle_words: NonZeroUsize,
-    /// What the features depend on.
-    pub seed: Seed,
-    /// Threads. Never changes the result.
-    pub threads: NonZeroUsize,
-    /// Bytes of memory to stay within. Never changes the result.
-    pub memory: u64,
-}
-
-/// As `wonbon dedup` without flags, on one thread, in a gigabyte.
-impl Default for FamilyConfig {
-    fn default() -> Self {
-        FamilyConfig {
-            rule: CopyRule::Threshold(0.8),
-            family: FamilyKind::default(),
-            engine: Engine::default(),
-            keep: Keep::default(),
-            shingle_words: DEFAULT_SHINGLE_WORDS,
-            seed: Seed::default(),
-            threads: NonZeroUsize::MIN,
-            memory: 1 << 30,
-        }
     }
 }
 
@@ -132,15 +106,40 @@ impl StreamFamilies {
     }
 }
 
+/// The clusters of a stream of documents.
+#[derive(Debug)]
+pub struct StreamClusters {
+    cluster_of: Vec<u32>,
+    counts: Clusters,
+    ids: Ids,
+}
+
+impl StreamClusters {
+    /// Every document with the number of its cluster, none if it is alone, in the order in which they
+    /// came.
+    pub fn iter(&self) -> impl Iterator<Item = Result<(String, Option<u32>), ClusterError>> {
+        self.cluster_of.iter().zip(0..).map(|(&cluster, document)| {
+            Ok((self.ids.get(document)?, (cluster > 0).then_some(cluster)))
+        })
+    }
+
+    /// How many clusters there are.
+    #[must_use]
+    pub fn counts(&self) -> Clusters {
+        self.counts
+    }
+}
+
 /// About how much text a thread takes at a time.
 const TEXT_AT_A_TIME: usize = 256 << 10;
 
 /// Finds the families of documents. `folder` must be empty; what is written there may be removed
-/// when the answer is no longer needed.
+/// when the answer is no longer needed, and is removed if there is none.
 ///
 /// # Errors
 ///
-/// As [`ClusterError`] says.
+/// As [`ClusterError`] says; [`ClusterError::Stopped`] if the watcher asked for it, soon after it
+/// did and without taking further documents.
 pub fn families_of<I>(
     documents: I,
     config: &FamilyConfig,
@@ -151,69 +150,143 @@ where
     I: IntoIterator<Item = StreamDocument>,
     I::IntoIter: Send,
 {
-    let bands = bands_for(config.rule)?;
-    let maker = FeatureMaker::new(FeatureParams {
-        groups: bands.bands,
-        group_size: bands.rows,
-        seed: config.seed.clone(),
-    })?;
-    let mut writer =
-        CorpusWriter::open(folder, bands.bands, &json!({"job": "stream"}), PART_BYTES)?;
-    let mut documents = documents.into_iter();
+    let scratch = Scratch::new(folder)?;
+    let groups = bands_for(config.rule)?.bands;
+    let maker = config.feature_maker()?;
     let clock = PhaseClock::new();
-    clock.time("read", 0, progress, || {
-        for_each_ordered(
-            config.threads,
-            |taken: &mut Vec<StreamDocument>| {
-                if progress.stop_asked() {
-                    return Err(ClusterError::Stopped);
-                }
-                taken.clear();
-                let mut bytes = 0;
-                while bytes < TEXT_AT_A_TIME
-                    && let Some(document) = documents.next()
-                {
-                    bytes += document.text.len();
-                    taken.push(document);
-                }
-                Ok(!taken.is_empty())
-            },
-            || Sketcher::new(&maker, bands.bands, config.shingle_words),
-            |sketcher, taken| {
-                let mut rows = ItemRows::<Sketches>::default();
-                for document in taken.iter() {
-                    let ranking = document.ranking.as_deref().map(Ranking::Text);
-                    let text = &document.text;
-                    rows.rows.push(1);
-                    rows.keys.push(config.keep.key(ranking, text.len()));
-                    rows.ids.extend_from_slice(document.id.as_bytes());
-                    rows.id_ends.push(rows.ids.len() as u64);
-                    rows.text_bytes += text.len() as u64;
-                    rows.input_bytes += text.len() as u64;
-                    sketcher.add(text.as_bytes(), text, &mut rows.output);
-                }
-                rows
-            },
-            |rows| {
-                writer.append(&rows, false)?;
-                progress.advance(writer.at().input_bytes);
-                Ok(())
-            },
-        )
-    })?;
-    let corpus: Corpus = writer.finish()?;
+    let corpus = read_stream(
+        documents.into_iter(),
+        StreamReading { threads: config.threads, keep: &config.keep, groups, folder, progress },
+        &clock,
+        || Sketcher::new(&maker, groups, config.shingle_words),
+        |sketcher, text, sketches| sketcher.add(text.as_bytes(), text, sketches),
+    )?;
     let representatives =
-        Representatives::find(&corpus, &config.keep, 0, config.memory / SORTING_SHARE)?;
-    let deciding = Deciding {
-        rule: config.rule,
-        family: config.family,
-        engine: config.engine,
-        bands,
-        threads: config.threads,
-        memory: config.memory,
-        pairs: None,
-    };
-    let (families, _) = deciding.run(&corpus, &representatives, &clock, progress)?;
+        clock.time("order", 0, progress, || config.representatives(&corpus, 0))?;
+    let (families, _) = config.decide(&corpus, &representatives, None, &clock, progress)?;
     let verdicts = Verdicts::new(&corpus, representatives, families.verdicts, 0)?;
-    Ok(StreamFamilies { verdicts, ids: corpus.ids()? })
+    let ids = corpus.ids()?;
+    scratch.keep();
+    Ok(StreamFamilies { verdicts, ids })
+}
+
+/// Clusters documents as the 1997 paper does. `folder` must be empty; what is written there may be
+/// removed when the answer is no longer needed, and is removed if there is none.
+///
+/// # Errors
+///
+/// As [`families_of`].
+pub fn clusters_of<I>(
+    documents: I,
+    method: &ClusterMethod,
+    folder: &Path,
+    progress: &dyn Progress,
+) -> Result<StreamClusters, ClusterError>
+where
+    I: IntoIterator<Item = StreamDocument>,
+    I::IntoIter: Send,
+{
+    let scratch = Scratch::new(folder)?;
+    method.check()?;
+    let maker = method.sketch_maker()?;
+    let clock = PhaseClock::new();
+    let keep = Keep::Earliest;
+    let corpus = read_stream(
+        documents.into_iter(),
+        StreamReading { threads: method.threads, keep: &keep, groups: 0, folder, progress },
+        &clock,
+        || method.sampler(&maker, None),
+        |sampler, text, sketches| sampler.add(text.as_bytes(), text, sketches),
+    )?;
+    method.merge(&corpus, folder, folder, folder, &clock, progress)?;
+    let (representatives, components) =
+        clock.time("clusters", 0, progress, || method.components(folder, progress))?;
+    let (cluster_of, counts) = numbered(&representatives, components);
+    let ids = corpus.ids()?;
+    scratch.keep();
+    Ok(StreamClusters { cluster_of, counts, ids })
+}
+
+/// A folder that is emptied again unless the work in it comes to its end.
+struct Scratch<'a>(Option<&'a Path>);
+
+impl<'a> Scratch<'a> {
+    fn new(folder: &'a Path) -> Result<Self, ClusterError> {
+        if std::fs::read_dir(folder).map_err(io("read", folder))?.next().is_some() {
+            return Err(ClusterError::NotEmpty { path: folder.to_owned() });
+        }
+        Ok(Scratch(Some(folder)))
+    }
+
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Scratch<'_> {
+    fn drop(&mut self) {
+        let entries = self.0.and_then(|folder| std::fs::read_dir(folder).ok());
+        for entry in entries.into_iter().flatten().flatten() {
+            // There is nobody to tell: an error is on its way already.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// How a stream is read.
+struct StreamReading<'a> {
+    threads: NonZeroUsize,
+    keep: &'a Keep,
+    groups: usize,
+    folder: &'a Path,
+    progress: &'a dyn Progress,
+}
+
+/// Makes a corpus of documents as they come. `add` makes the sketches of one text.
+fn read_stream<S>(
+    mut documents: impl Iterator<Item = StreamDocument> + Send,
+    reading: StreamReading<'_>,
+    clock: &PhaseClock,
+    state: impl Fn() -> S + Sync,
+    add: impl Fn(&mut S, &str, &mut Sketches) + Sync,
+) -> Result<Corpus, ClusterError> {
+    let StreamReading { threads, keep, groups, folder, progress } = reading;
+    let mut writer = CorpusWriter::open(folder, groups, &json!({"job": "stream"}), PART_BYTES)?;
+    let take = |taken: &mut Vec<StreamDocument>| {
+        if progress.stop_asked() {
+            return Err(ClusterError::Stopped);
+        }
+        taken.clear();
+        let mut bytes = 0;
+        while bytes < TEXT_AT_A_TIME
+            && let Some(document) = documents.next()
+        {
+            bytes += document.text.len();
+            taken.push(document);
+        }
+        Ok(!taken.is_empty())
+    };
+    let work = |state: &mut S, taken: &mut Vec<StreamDocument>| {
+        let mut rows = ItemRows::<Sketches>::default();
+        for document in taken.iter() {
+            let ranking = document.ranking.as_deref().map(Ranking::Text);
+            let text = &document.text;
+            rows.rows.push(1);
+            rows.keys.push(keep.key(ranking, text.len()));
+            rows.ids.extend_from_slice(document.id.as_bytes());
+            rows.id_ends.push(rows.ids.len() as u64);
+            rows.text_bytes += text.len() as u64;
+            rows.input_bytes += text.len() as u64;
+            add(state, text, &mut rows.output);
+        }
+        rows
+    };
+    clock.time("read", 0, progress, || {
+        for_each_ordered(threads, take, state, work, |rows| {
+            writer.append(&rows, false)?;
+            progress.advance(writer.at().input_bytes);
+            Ok(())
+        })
+    })?;
+    writer.finish()
 }

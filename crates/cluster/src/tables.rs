@@ -5,7 +5,8 @@
 //! group that cannot be read is told with its number and left out; the others are used.
 //!
 //! Cost: one row group's columns in memory while it is decoded. The written file has the columns,
-//! types and compression of the read one; its pages are laid out anew.
+//! types and compression of the read one; its pages are laid out anew. A file inside gzip or zstd has
+//! to be unpacked first, because a Parquet file is read from its end (`reading`).
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -32,17 +33,11 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::error::{ClusterError, io};
+use crate::error::ClusterError;
+use crate::writing::OutputFile;
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1024;
-
-/// Whether a file begins as Parquet does.
-pub(crate) fn is_table(path: &Path) -> bool {
-    use std::io::Read;
-    let mut start = [0; 4];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && &start == b"PAR1"
-}
 
 /// Reads the rows of one file.
 pub(crate) struct TableReader {
@@ -62,8 +57,7 @@ impl std::fmt::Debug for TableReader {
 
 impl TableReader {
     /// Opens a file; only the named columns are read if names are given.
-    pub(crate) fn open(path: &Path, columns: Option<&[&str]>) -> Result<Self, String> {
-        let file = File::open(path).map_err(|error| error.to_string())?;
+    pub(crate) fn open(file: File, columns: Option<&[&str]>) -> Result<Self, String> {
         let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
             .map_err(|error| format!("is not whole: {}", in_words(&error)))?;
         let columns = columns.map(|names| names.iter().map(|&name| name.to_owned()).collect());
@@ -225,7 +219,7 @@ fn decoded(bytes: &[u8]) -> Cell<'_> {
 /// Writes the rows that stay.
 pub(crate) struct TableWriter {
     path: PathBuf,
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<OutputFile>,
     schema: SchemaRef,
 }
 
@@ -265,9 +259,6 @@ impl TableWriter {
         compression: Compression,
         annotated: bool,
     ) -> Result<Self, ClusterError> {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(io("make", folder))?;
-        }
         let schema = if annotated {
             let fields = schema.fields().iter().cloned();
             let all: Vec<_> =
@@ -276,7 +267,7 @@ impl TableWriter {
         } else {
             Arc::clone(schema)
         };
-        let file = File::create(&path).map_err(io("write", &path))?;
+        let file = OutputFile::create(path.clone())?;
         let properties = WriterProperties::builder().set_compression(compression).build();
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
             .map_err(|error| failed(&path, error))?;
@@ -332,12 +323,7 @@ impl TableWriter {
     }
 
     pub(crate) fn finish(self) -> Result<(), ClusterError> {
-        let path = self.path;
-        self.writer
-            .into_inner()
-            .map_err(|error| failed(&path, error))?
-            .sync_all()
-            .map_err(io("write", &path))
+        self.writer.into_inner().map_err(|error| failed(&self.path, error))?.finish()
     }
 }
 

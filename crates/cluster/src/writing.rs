@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use flate2::write::GzEncoder;
+use wonbon_input::batches::Batch;
+use wonbon_input::csv::Header;
+use wonbon_input::rows::{Content, RowParser};
 
 use crate::corpus::{Corpus, Ids};
 use crate::error::{ClusterError, io};
 use crate::families::PairWriter;
-use crate::progress::Progress;
+use crate::progress::{Progress, Steps};
 use crate::reading::{Inputs, Item, Items};
-use crate::tables::{Cell, TableWriter, VerdictColumns, cell, is_table};
+use crate::tables::{Cell, TableWriter, VerdictColumns, cell};
 use crate::verdicts::Verdicts;
 
 /// A file that is compressed as its name says.
@@ -46,12 +49,7 @@ impl OutputFile {
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), ClusterError> {
-        let written = match &mut self.inner {
-            Inner::Plain(file) => file.write_all(bytes),
-            Inner::Gzip(file) => file.write_all(bytes),
-            Inner::Zstd(file) => file.write_all(bytes),
-        };
-        written.map_err(io("write", &self.path))
+        self.inner.as_write().write_all(bytes).map_err(io("write", &self.path))
     }
 
     /// Ends the file and makes sure that it is on the disk.
@@ -64,6 +62,27 @@ impl OutputFile {
         file.and_then(|file| file.into_inner().map_err(std::io::IntoInnerError::into_error))
             .and_then(|file| file.sync_all())
             .map_err(io("write", &self.path))
+    }
+}
+
+impl Inner {
+    fn as_write(&mut self) -> &mut dyn Write {
+        match self {
+            Inner::Plain(file) => file,
+            Inner::Gzip(file) => file,
+            Inner::Zstd(file) => file,
+        }
+    }
+}
+
+/// For writers that want any `Write`; errors do not name the file.
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.inner.as_write().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.inner.as_write().flush()
     }
 }
 
@@ -84,14 +103,14 @@ pub(crate) struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Writes the kept rows of every input below `folder`. `see` is shown the row of every document
-    /// in `shown`, which is ascending.
+    /// Writes the kept rows of every input below `folder`. `see` is shown the text of every document
+    /// in `shown`, which is ascending. Tells whether one of the inputs is a table.
     pub(crate) fn rows(
         self,
         folder: &Path,
         shown: &[u32],
-        mut see: impl FnMut(u32, &[u8]),
-    ) -> Result<(), ClusterError> {
+        mut see: impl FnMut(u32, String),
+    ) -> Result<bool, ClusterError> {
         let statuses = self.corpus.rows()?;
         let ids = self.corpus.ids()?;
         let mut status_piece: Vec<u8> = Vec::new();
@@ -102,7 +121,9 @@ impl Writing<'_> {
         let mut open: Option<(usize, OutputFile)> = None;
         let mut table: Option<(usize, TableWriter)> = None;
         let mut annotated = Vec::new();
-        while items.next_into(&mut item) {
+        let mut any_table = false;
+        let mut parser = RowParser::new(self.inputs.fields.clone());
+        while items.next_into(&mut item)? {
             let written = item.file >= self.other_files;
             let input = &self.inputs.files[item.file];
             let changed = || ClusterError::InputChanged { file: input.path.display().to_string() };
@@ -117,13 +138,14 @@ impl Writing<'_> {
                         copy_file(path, &folder.join(&input.name))?;
                     }
                     if wanted && let Ok((_, core)) = crate::reading::read_document(path) {
-                        see(document, core.page.text.as_bytes());
+                        see(document, core.page.text);
                     }
                     document += 1;
                 }
                 continue;
             }
             if let Some((_, batch)) = &item.table {
+                any_table |= written;
                 if written && table.as_ref().is_none_or(|(file, _)| *file != item.file) {
                     if let Some((_, file)) = table.take() {
                         file.finish()?;
@@ -143,7 +165,7 @@ impl Writing<'_> {
                     let is_document = status == 1;
                     if is_document {
                         if shown.next_if_eq(&document).is_some() {
-                            see(document, shown_row(self.inputs, batch, at).as_bytes());
+                            see(document, shown_row(self.inputs, batch, at));
                         }
                         if self.annotate {
                             self.add_columns(document, &ids, &mut columns)?;
@@ -166,11 +188,24 @@ impl Writing<'_> {
             if item.broken.is_some() && item.lines.input_bytes() == 0 {
                 continue;
             }
+            let header = item.lines.header().cloned();
             if written && open.as_ref().is_none_or(|(file, _)| *file != item.file) {
                 if let Some((_, file)) = open.take() {
                     file.finish()?;
                 }
-                open = Some((item.file, OutputFile::create(folder.join(&input.name))?));
+                let mut file = OutputFile::create(folder.join(&input.name))?;
+                if let Some(header) = &header {
+                    annotated.clear();
+                    annotated.extend_from_slice(header.record());
+                    if self.annotate {
+                        VERDICT_NAMES
+                            .iter()
+                            .for_each(|name| header.push_field(name, &mut annotated));
+                    }
+                    annotated.extend_from_slice(header.line_break().as_bytes());
+                    file.write(&annotated)?;
+                }
+                open = Some((item.file, file));
             }
             let mut lines = 0_u64;
             item.lines.for_each_line(|_, line| {
@@ -181,7 +216,9 @@ impl Writing<'_> {
             row += lines;
             let mut statuses = status_piece.iter();
             let mut failed = None;
-            item.lines.for_each_line(|_, line| {
+            let mut to_show = Vec::new();
+            let line_break = header.as_ref().map_or("\n", |header| header.line_break());
+            item.lines.for_each_line(|number, line| {
                 if line.iter().all(u8::is_ascii_whitespace) || failed.is_some() {
                     return;
                 }
@@ -189,15 +226,21 @@ impl Writing<'_> {
                     return;
                 }
                 if shown.next_if_eq(&document).is_some() {
-                    see(document, line);
+                    to_show.push((number, document));
                 }
                 if written && let Some((_, file)) = &mut open {
                     let result = if self.annotate {
                         annotated.clear();
-                        self.annotated_line(document, &ids, line, &mut annotated)
-                            .and_then(|()| file.write(&annotated))
+                        let told = match &header {
+                            Some(header) => {
+                                self.annotated_record(document, &ids, header, line, &mut annotated)
+                            }
+                            None => self.annotated_line(document, &ids, line, &mut annotated),
+                        };
+                        annotated.extend_from_slice(line_break.as_bytes());
+                        told.and_then(|()| file.write(&annotated))
                     } else if self.verdicts.is_kept(document) {
-                        file.write(line).and_then(|()| file.write(b"\n"))
+                        file.write(line).and_then(|()| file.write(line_break.as_bytes()))
                     } else {
                         Ok(())
                     };
@@ -209,6 +252,9 @@ impl Writing<'_> {
                 return Err(error);
             }
             bytes += item.lines.input_bytes() as u64;
+            if !to_show.is_empty() {
+                show_lines(&mut item.lines, &mut parser, &to_show, &mut see);
+            }
             self.progress.advance(bytes);
             if self.progress.stop_asked() {
                 return Err(ClusterError::Stopped);
@@ -228,7 +274,7 @@ impl Writing<'_> {
                 .map_or_else(String::new, |file| file.path.display().to_string());
             return Err(ClusterError::InputChanged { file });
         }
-        Ok(())
+        Ok(any_table)
     }
 
     fn add_columns(
@@ -258,7 +304,7 @@ impl Writing<'_> {
         let end = line.iter().rposition(|&byte| byte == b'}').unwrap_or(line.len());
         out.extend_from_slice(line[..end].trim_ascii_end());
         let family = told.family.map_or_else(|| "null".to_owned(), |family| family.to_string());
-        writeln!(
+        write!(
             out,
             ",\"wonbon_family\":{family},\"wonbon_original\":{original},\
              \"wonbon_resemblance\":{},\"wonbon_kind\":\"{}\"}}",
@@ -268,10 +314,28 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Writes the families in the format of the inputs: Parquet if one of them is.
-    pub(crate) fn families(self, folder: &Path) -> Result<(), ClusterError> {
-        let own = &self.inputs.files[self.other_files..];
-        if own.iter().any(|file| is_table(&file.path)) {
+    /// A CSV record with its verdict behind its own fields.
+    fn annotated_record(
+        &self,
+        document: u32,
+        ids: &Ids,
+        header: &Header,
+        record: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), ClusterError> {
+        let told = self.verdicts.get(document);
+        out.extend_from_slice(record);
+        let family = told.family.map_or_else(String::new, |family| family.to_string());
+        header.push_field(&family, out);
+        header.push_field(&ids.get(told.original)?, out);
+        header.push_field(&told.resemblance.to_string(), out);
+        header.push_field(told.kind.word(), out);
+        Ok(())
+    }
+
+    /// Writes the families in the format of the inputs: as a table if one of them is.
+    pub(crate) fn families(self, folder: &Path, as_table: bool) -> Result<(), ClusterError> {
+        if as_table {
             self.family_table(folder.join("families.parquet"))
         } else {
             self.family_lines(folder.join("families.jsonl"))
@@ -337,7 +401,9 @@ impl Writing<'_> {
         let members = representatives.members();
         let mut file = OutputFile::create(path)?;
         let mut count = 0;
+        let mut steps = Steps::new(self.progress);
         let mut write = |one: u32, other: u32, resemblance: f64| {
+            steps.step()?;
             if one < self.others && other < self.others {
                 return Ok(());
             }
@@ -369,6 +435,32 @@ impl Writing<'_> {
 
 const MEMORY: &str = "writing to memory does not fail";
 const STRINGS: &str = "a string is JSON";
+
+/// What is added to a row by its verdict.
+const VERDICT_NAMES: [&str; 4] =
+    ["wonbon_family", "wonbon_original", "wonbon_resemblance", "wonbon_kind"];
+
+/// Shows the texts of some rows, by line number and document. The lines are unusable afterwards.
+fn show_lines(
+    lines: &mut Batch,
+    parser: &mut RowParser,
+    wanted: &[(u64, u32)],
+    see: &mut impl FnMut(u32, String),
+) {
+    let mut wanted = wanted.iter().copied().peekable();
+    parser.for_each_row(lines, |number, row| {
+        let Some((_, document)) = wanted.next_if(|&(line, _)| line == number) else { return };
+        if let Ok(row) = row {
+            see(
+                document,
+                match row.content {
+                    Content::Text(text) => text.to_owned(),
+                    Content::Html(html) => wonbon_text::extract::extract(html, row.url).text,
+                },
+            );
+        }
+    });
+}
 
 /// The text of a row of a table, for the report.
 fn shown_row(inputs: &Inputs, rows: &RecordBatch, row: usize) -> String {

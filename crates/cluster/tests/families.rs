@@ -7,14 +7,16 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use proptest::prelude::*;
-use wonbon_cluster::deciding::Engine;
+use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, dedup};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
 use wonbon_cluster::keep::Keep;
 use wonbon_cluster::progress::Unwatched;
 use wonbon_input::rows::FieldNames;
-use wonbon_sketch::Seed;
-use wonbon_testkit::cluster::{all_pairs, components, families_one_at_a_time};
+use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
+use wonbon_testkit::cluster::{
+    all_pairs, components, families_by_agreement, families_one_at_a_time,
+};
 use wonbon_text::shingles::shingles;
 
 const WORDS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
@@ -24,14 +26,16 @@ fn config(folder: &Path, threshold: f64) -> DedupConfig {
         inputs: vec![folder.join("in.jsonl")],
         output: folder.join("out"),
         fields: FieldNames::default(),
-        rule: CopyRule::Threshold(threshold),
-        family: FamilyKind::Star,
-        engine: Engine::Features,
-        keep: Keep::First,
-        shingle_words: WORDS,
-        seed: Seed::default(),
-        threads: NonZeroUsize::MIN,
-        memory: 1 << 30,
+        method: FamilyConfig {
+            rule: CopyRule::Threshold(threshold),
+            family: FamilyKind::Star,
+            engine: Engine::Features,
+            keep: Keep::First,
+            shingle_words: WORDS,
+            seed: Seed::default(),
+            threads: NonZeroUsize::MIN,
+            memory: 1 << 30,
+        },
         pairs: None,
         annotate: false,
         strict: false,
@@ -110,7 +114,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         write_input(folder.path(), &texts);
         let mut config = config(folder.path(), threshold);
-        config.engine = Engine::Exact;
+        config.method.engine = Engine::Exact;
         config.pairs = Some(folder.path().join("pairs.tsv"));
         dedup(&config, &Unwatched).unwrap();
         let sets = sets(&texts);
@@ -144,7 +148,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         write_input(folder.path(), &texts);
         let mut config = config(folder.path(), threshold);
-        config.threads = NonZeroUsize::new(threads).unwrap();
+        config.method.threads = NonZeroUsize::new(threads).unwrap();
         dedup(&config, &Unwatched).unwrap();
         let sets = sets(&texts);
         let told = told(folder.path());
@@ -166,8 +170,8 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         write_input(folder.path(), &texts);
         let mut config = config(folder.path(), threshold);
-        config.engine = Engine::Exact;
-        config.family = FamilyKind::Linked;
+        config.method.engine = Engine::Exact;
+        config.method.family = FamilyKind::Linked;
         dedup(&config, &Unwatched).unwrap();
         let pairs: Vec<(u32, u32)> = all_pairs(&sets(&texts), threshold)
             .into_iter()
@@ -186,10 +190,10 @@ proptest! {
             let folder = tempfile::tempdir().unwrap();
             write_input(folder.path(), &texts);
             let mut config = config(folder.path(), 0.5);
-            config.threads = NonZeroUsize::new(threads).unwrap();
-            config.memory = memory;
+            config.method.threads = NonZeroUsize::new(threads).unwrap();
+            config.method.memory = memory;
             config.pairs = Some(folder.path().join("pairs.tsv"));
-            config.family = if linked { FamilyKind::Linked } else { FamilyKind::Star };
+            config.method.family = if linked { FamilyKind::Linked } else { FamilyKind::Star };
             dedup(&config, &Unwatched).unwrap();
             outputs.push(["out/families.jsonl", "out/kept/in.jsonl", "pairs.tsv"].map(|name| {
                 std::fs::read(folder.path().join(name)).unwrap()
@@ -198,4 +202,54 @@ proptest! {
         prop_assert_eq!(&outputs[0], &outputs[1]);
         prop_assert_eq!(&outputs[0], &outputs[2]);
     }
+
+    #[test]
+    fn families_of_the_papers_rule_are_what_agreement_of_features_gives(
+        texts in long_texts(),
+        least in 1_usize..=4,
+        threads in 1_usize..3,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        write_input(folder.path(), &texts);
+        let mut config = config(folder.path(), 0.8);
+        config.method.rule = CopyRule::Agreeing(least as u32);
+        config.method.threads = NonZeroUsize::new(threads).unwrap();
+        dedup(&config, &Unwatched).unwrap();
+        let maker = FeatureMaker::new(FeatureParams::default()).unwrap();
+        let sets = sets(&texts);
+        let features: Vec<_> = sets
+            .iter()
+            .map(|set| maker.features(&set.iter().copied().collect::<Vec<_>>()))
+            .collect();
+        let has_words: Vec<bool> = sets.iter().map(|set| !set.is_empty()).collect();
+        let expected = families_by_agreement(&has_words, least, |one, other| {
+            features[one].agreeing(&features[other]).unwrap()
+        });
+        for (number, (original, resemblance, kind)) in told(folder.path()).into_iter().enumerate() {
+            prop_assert_eq!(original, expected[number].unwrap_or(number), "{}", number);
+            // Nothing is verified, but what is told is exact.
+            let value = wonbon_testkit::cluster::resemblance(&sets[number], &sets[original]);
+            prop_assert!((resemblance - value).abs() < 1e-12);
+            prop_assert_eq!(kind == "empty", sets[number].is_empty());
+        }
+    }
+}
+
+/// Texts of which some agree in all features, some in a few, some in none: two bases of 120 words
+/// with up to five of them replaced (a resemblance of 0.97 for each), and now and then nothing.
+fn long_texts() -> impl Strategy<Value = Vec<String>> {
+    let text = (0_usize..2, prop::collection::vec((0_usize..120, 0_u32..40), 0..6), 0_u32..12);
+    prop::collection::vec(text, 2..14).prop_map(|documents| {
+        documents
+            .into_iter()
+            .map(|(base, edits, chance)| {
+                if chance == 0 {
+                    return "...".to_owned();
+                }
+                let mut words: Vec<String> = (0..120).map(|n| format!("b{base}w{n}")).collect();
+                edits.into_iter().for_each(|(at, word)| words[at] = format!("new{word}"));
+                words.join(" ")
+            })
+            .collect()
+    })
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
 use std::fs::File;
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,11 +16,12 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
 use wonbon_cluster::ClusterError;
-use wonbon_cluster::deciding::Engine;
+use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
 use wonbon_cluster::keep::Keep;
 use wonbon_cluster::progress::Unwatched;
+use wonbon_cluster::reading::Inputs;
 use wonbon_input::rows::FieldNames;
 
 fn text(start: i64) -> String {
@@ -55,18 +57,30 @@ fn run(
     annotate: bool,
     strict: bool,
 ) -> Result<DedupSummary, ClusterError> {
+    run_on("in.parquet", folder, out, annotate, strict)
+}
+
+fn run_on(
+    input: &str,
+    folder: &Path,
+    out: &str,
+    annotate: bool,
+    strict: bool,
+) -> Result<DedupSummary, ClusterError> {
     let config = DedupConfig {
-        inputs: vec![folder.join("in.parquet")],
+        inputs: vec![folder.join(input)],
         output: folder.join(out),
         fields: FieldNames::default(),
-        rule: CopyRule::Threshold(0.8),
-        family: FamilyKind::Star,
-        engine: Engine::Auto,
-        keep: Keep::First,
-        shingle_words: NonZeroUsize::new(5).unwrap(),
-        seed: wonbon_sketch::Seed::default(),
-        threads: NonZeroUsize::new(2).unwrap(),
-        memory: 1 << 30,
+        method: FamilyConfig {
+            rule: CopyRule::Threshold(0.8),
+            family: FamilyKind::Star,
+            engine: Engine::Auto,
+            keep: Keep::First,
+            shingle_words: NonZeroUsize::new(5).unwrap(),
+            seed: wonbon_sketch::Seed::default(),
+            threads: NonZeroUsize::new(2).unwrap(),
+            memory: 1 << 30,
+        },
         pairs: None,
         annotate,
         strict,
@@ -143,4 +157,53 @@ fn a_damaged_row_group_is_named_and_left_out() {
     assert!(kept.contains(&0) && !kept.contains(&20) && !kept.contains(&35), "{kept:?}");
     let error = run(folder.path(), "strict", false, true).unwrap_err();
     assert!(matches!(error, ClusterError::BadRow { .. }), "{error:?}");
+}
+
+#[test]
+fn a_compressed_table_is_unpacked_and_comes_back_compressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.parquet");
+    write_input(&path);
+    let bytes = std::fs::read(&path).unwrap();
+    run(folder.path(), "plain", false, false).unwrap();
+    let expected = std::fs::read(folder.path().join("plain/kept/in.parquet")).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&bytes).unwrap();
+    let packed = [
+        ("in.parquet.gz", gzip.finish().unwrap()),
+        ("in.parquet.zst", zstd::encode_all(&bytes[..], 3).unwrap()),
+    ];
+    for (name, packed) in packed {
+        std::fs::write(folder.path().join(name), &packed).unwrap();
+        let out = format!("out-{name}");
+        let summary = run_on(name, folder.path(), &out, false, false).unwrap();
+        assert_eq!((summary.documents, summary.copies()), (39, 19));
+        let kept = folder.path().join(&out).join("kept").join(name);
+        let mut source = wonbon_input::open(&kept).unwrap();
+        assert!(source.is_compressed());
+        let mut found = Vec::new();
+        source.reader().read_to_end(&mut found).unwrap();
+        assert!(found == expected);
+
+        let cut = format!("cut-{name}");
+        std::fs::write(folder.path().join(&cut), &packed[..packed.len() / 2]).unwrap();
+        let summary = run_on(&cut, folder.path(), "cut", false, false).unwrap();
+        assert_eq!((summary.documents, summary.skipped), (0, 1));
+        assert!(summary.skipped_first[0].why.contains("is not whole"), "{summary:?}");
+        std::fs::remove_dir_all(folder.path().join("cut")).unwrap();
+    }
+}
+
+#[test]
+fn the_columns_of_a_table_are_known_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.parquet");
+    write_input(&path);
+    let packed = zstd::encode_all(&std::fs::read(&path).unwrap()[..], 3).unwrap();
+    let compressed = folder.path().join("in.parquet.zst");
+    std::fs::write(&compressed, packed).unwrap();
+    for path in [path, compressed] {
+        let inputs = Inputs::find(&[path], FieldNames::default()).unwrap();
+        assert_eq!(inputs.first_fields(), ["id", "nested", "text"]);
+    }
 }

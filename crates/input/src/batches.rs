@@ -1,5 +1,8 @@
 //! A stream of lines in batches: the unit of work that threads share out.
 //!
+//! A line is a row: of a CSV file, where a quoted field may hold line breaks, it is a record, and the
+//! header is no row.
+//!
 //! Why batches: handing single lines between threads costs more than sketching them, and a whole
 //! file does not fit in memory. A batch is about [`BATCH_BYTES`] of whole lines; batches are
 //! numbered, so results computed in any order can be put back in order.
@@ -8,8 +11,10 @@
 //! batch makes one larger.
 
 use std::io::ErrorKind;
+use std::sync::Arc;
 
-use crate::{InputError, Source};
+use crate::csv::{Cutter, Header};
+use crate::{InputError, Source, SourceKind};
 
 /// About how many bytes of lines a batch holds: large enough that handing it over costs nothing,
 /// small enough to stay in the second-level cache while it is worked on.
@@ -22,9 +27,16 @@ pub const MAX_LINE_BYTES: usize = 1 << 30;
 #[derive(Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
-    /// Where each line starts and ends in `bytes`, without its line break.
-    lines: Vec<(usize, usize)>,
-    first_line: u64,
+    lines: Vec<Line>,
+    header: Option<Arc<Header>>,
+}
+
+/// A line, or a record that begins with it, without its break.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    number: u64,
+    start: usize,
+    end: usize,
 }
 
 impl Batch {
@@ -32,7 +44,7 @@ impl Batch {
     /// break, followed by at least `padding` readable bytes of no meaning; the length comes third.
     /// Blank lines are passed over.
     pub(crate) fn for_each_padded(&mut self, mut each: impl FnMut(u64, &mut [u8], usize)) {
-        for (&(start, end), number) in self.lines.iter().zip(self.first_line..) {
+        for &Line { number, start, end } in &self.lines {
             if self.bytes[start..end].iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
@@ -42,7 +54,7 @@ impl Batch {
 
     /// Calls `each` with the number of every line, counted from one, and the line without its break.
     pub fn for_each_line(&self, mut each: impl FnMut(u64, &[u8])) {
-        for (&(start, end), number) in self.lines.iter().zip(self.first_line..) {
+        for &Line { number, start, end } in &self.lines {
             each(number, &self.bytes[start..end]);
         }
     }
@@ -51,6 +63,13 @@ impl Batch {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.lines.clear();
+        self.header = None;
+    }
+
+    /// What the fields are called, if the lines are records of a CSV file.
+    #[must_use]
+    pub fn header(&self) -> Option<&Arc<Header>> {
+        self.header.as_ref()
     }
 
     /// The bytes of its lines.
@@ -68,13 +87,15 @@ pub struct Batches {
     source: Source,
     next_line: u64,
     done: bool,
+    /// Of a CSV file: its header, once it was read.
+    header: Option<Arc<Header>>,
 }
 
 impl Batches {
-    /// Batches of the lines of `source`.
+    /// Batches of the lines of `source`, or of its records if it is a CSV file.
     #[must_use]
     pub fn new(source: Source) -> Self {
-        Batches { source, next_line: 1, done: false }
+        Batches { source, next_line: 1, done: false, header: None }
     }
 
     /// The name of the input.
@@ -83,51 +104,96 @@ impl Batches {
         &self.source.name
     }
 
-    /// Reads the next batch into `batch`, reusing its memory. `false` at the end of the input.
+    /// The header of a CSV file; none of other files and of one without a line.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read.
+    pub fn header(&mut self) -> Result<Option<&Arc<Header>>, InputError> {
+        if self.source.kind == SourceKind::Csv && self.header.is_none() {
+            let mut bytes = Vec::new();
+            while !self.done && self.header.is_none() {
+                bytes.clear();
+                let Some(line) = self.next_line(&mut bytes)? else { break };
+                let record = &bytes[line.start..line.end];
+                if !record.trim_ascii().is_empty() {
+                    let crlf = bytes[line.end..].starts_with(b"\r");
+                    self.header = Some(Arc::new(Header::read(record, crlf)));
+                }
+            }
+        }
+        Ok(self.header.as_ref())
+    }
+
+    /// Reads the next batch into `batch`, reusing its memory. `false` at the end of the input. The
+    /// first batch of a CSV file may hold its header alone.
     ///
     /// # Errors
     ///
     /// If the input cannot be read on, or a line is longer than [`MAX_LINE_BYTES`]. What was read of
     /// the batch before is kept in `batch`; after an error the input is at its end.
     pub fn next_into(&mut self, batch: &mut Batch) -> Result<bool, InputError> {
-        batch.bytes.clear();
-        batch.lines.clear();
-        batch.first_line = self.next_line;
-        let mut line_start = 0;
-        let mut result = Ok(());
-        while !self.done && batch.bytes.len() < BATCH_BYTES {
-            match self.read_line(&mut batch.bytes, line_start) {
-                Ok(0) => self.done = true,
-                Ok(read) => {
-                    let mut end = line_start + read;
-                    if batch.bytes[end - 1] == b'\n' {
-                        end -= 1;
-                        if end > line_start && batch.bytes[end - 1] == b'\r' {
-                            end -= 1;
-                        }
-                    }
-                    let start = if self.next_line == 1 {
-                        line_start + byte_order_mark(&batch.bytes[line_start..end])
-                    } else {
-                        line_start
-                    };
-                    batch.lines.push((start, end));
-                    self.next_line += 1;
-                    line_start = batch.bytes.len();
-                }
+        batch.clear();
+        let first = self.next_line == 1;
+        let mut result = self.header().map(|header| batch.header = header.cloned());
+        while result.is_ok() && !self.done && batch.bytes.len() < BATCH_BYTES {
+            let whole = batch.bytes.len();
+            match self.next_line(&mut batch.bytes) {
+                Ok(Some(line)) => batch.lines.push(line),
+                Ok(None) => {}
                 Err(error) => {
-                    self.done = true;
-                    batch.bytes.truncate(line_start);
+                    batch.bytes.truncate(whole);
                     result = Err(error);
                 }
             }
         }
+        self.done |= result.is_err();
         batch.bytes.resize(batch.bytes.len() + PADDING, b'\n');
-        result.map(|()| !batch.lines.is_empty())
+        result.map(|()| !batch.lines.is_empty() || (first && batch.header.is_some()))
     }
 
-    /// Appends one line with its break; tells how many bytes it has, 0 at the end.
-    fn read_line(&mut self, bytes: &mut Vec<u8>, start: usize) -> Result<usize, InputError> {
+    /// Appends one line with its break, or one record; none at the end.
+    fn next_line(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Line>, InputError> {
+        let (number, from) = (self.next_line, bytes.len());
+        let mut start = from;
+        let separator = match (self.source.kind, &self.header) {
+            (SourceKind::Csv, Some(header)) => Some(header.separator()),
+            // A quoted name in a header with another separator may not hold a line break.
+            (SourceKind::Csv, None) => Some(b','),
+            _ => None,
+        };
+        let mut cutter = Cutter::default();
+        loop {
+            let line_start = bytes.len();
+            if !self.read_line(bytes, from)? {
+                self.done = true;
+                break;
+            }
+            if self.next_line == 1 {
+                start += byte_order_mark(bytes);
+            }
+            self.next_line += 1;
+            let line = &bytes[line_start.max(start)..];
+            if !separator.is_some_and(|separator| cutter.goes_on(line, separator)) {
+                break;
+            }
+        }
+        let mut end = bytes.len();
+        if end == from {
+            return Ok(None);
+        }
+        if bytes[end - 1] == b'\n' {
+            end -= 1;
+            if end > start && bytes[end - 1] == b'\r' {
+                end -= 1;
+            }
+        }
+        Ok(Some(Line { number, start, end }))
+    }
+
+    /// Appends one line with its break; `false` at the end. `from` is where its record begins.
+    fn read_line(&mut self, bytes: &mut Vec<u8>, from: usize) -> Result<bool, InputError> {
+        let start = bytes.len();
         loop {
             let available = match self.source.reader().fill_buf() {
                 Ok(available) => available,
@@ -140,8 +206,7 @@ impl Batches {
             };
             bytes.extend_from_slice(&available[..take]);
             self.source.reader().consume(take);
-            let read = bytes.len() - start;
-            if read > MAX_LINE_BYTES {
+            if bytes.len() - from > MAX_LINE_BYTES {
                 return Err(InputError::LineTooLong {
                     name: self.source.name.clone(),
                     line: self.next_line,
@@ -149,7 +214,7 @@ impl Batches {
                 });
             }
             if complete {
-                return Ok(read);
+                return Ok(bytes.len() > start);
             }
         }
     }

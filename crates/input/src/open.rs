@@ -1,8 +1,8 @@
-//! Opening an input: a path or `-`, compressed or not, JSON lines or one document.
+//! Opening an input: a path or `-`, compressed or not, JSON lines, CSV, Parquet or one document.
 //!
-//! What a file is is told by its bytes where they tell (gzip and zstd begin with a magic number) and
-//! by its name only where they do not: a name ending in `.jsonl`, `.ndjson` or `.json` holds JSON
-//! lines, one ending in `.txt`, `.text`, `.md`, `.html`, `.htm` or `.xhtml` is one document, and
+//! What a file is is told by its bytes where they tell (gzip, zstd and Parquet begin with a magic
+//! number) and by its name only where they do not: a name ending in `.jsonl`, `.ndjson` or `.json`
+//! holds JSON lines, one ending in `.csv` or `.tsv` records of fields, one ending in `.txt`, `.text`, `.md`, `.html`, `.htm` or `.xhtml` is one document, and
 //! anything else holds JSON lines if its first character other than white space is `{`.
 
 use std::fs::File;
@@ -18,8 +18,21 @@ use crate::InputError;
 pub enum SourceKind {
     /// One JSON object a line.
     JsonLines,
+    /// Records of fields, the first of them a header.
+    Csv,
+    /// A Parquet file, perhaps inside gzip or zstd. Its end has to be read first: who wants its rows
+    /// needs a file.
+    Parquet,
     /// One document: text or HTML, in any character set.
     Document,
+}
+
+impl SourceKind {
+    /// Whether [`crate::batches::Batches`] and [`crate::rows::RowParser`] read it.
+    #[must_use]
+    pub fn holds_lines(self) -> bool {
+        matches!(self, SourceKind::JsonLines | SourceKind::Csv)
+    }
 }
 
 /// An opened input, decompressed on the way.
@@ -122,10 +135,13 @@ impl Source {
         } else {
             (None, Box::new(raw))
         };
-        let kind = match kind {
-            Some(kind) => kind,
-            None => {
-                let start = reader.fill_buf().map_err(|source| broken(name, format, source))?;
+        let start = reader.fill_buf().map_err(|source| broken(name, format, source));
+        let kind = match (start, kind) {
+            (Ok(start), _) if start.starts_with(b"PAR1") => SourceKind::Parquet,
+            // What is damaged from the start is told by who reads it.
+            (_, Some(kind)) => kind,
+            (Err(error), None) => return Err(error),
+            (Ok(start), None) => {
                 let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
                 match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
                     Some(b'{') => SourceKind::JsonLines,
@@ -139,6 +155,12 @@ impl Source {
     /// The decompressed bytes.
     pub fn reader(&mut self) -> &mut (dyn BufRead + Send) {
         &mut *self.reader
+    }
+
+    /// Whether it is decompressed on the way.
+    #[must_use]
+    pub fn is_compressed(&self) -> bool {
+        self.format.is_some()
     }
 
     /// Says what a failed read of this source means.
@@ -178,6 +200,7 @@ fn kind_by_name(path: &Path) -> Option<SourceKind> {
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     match Path::new(name).extension()?.to_str()? {
         "jsonl" | "ndjson" | "json" => Some(SourceKind::JsonLines),
+        "csv" | "tsv" => Some(SourceKind::Csv),
         "txt" | "text" | "md" | "html" | "htm" | "xhtml" => Some(SourceKind::Document),
         _ => None,
     }
@@ -211,6 +234,17 @@ mod tests {
     }
 
     #[test]
+    fn parquet_is_told_by_its_bytes_in_any_wrapping() {
+        let bytes = b"PAR1 and what follows".to_vec();
+        let zst = zstd::encode_all(&bytes[..], 3).unwrap();
+        for (packed, compressed) in [(bytes.clone(), false), (gzip(&bytes), true), (zst, true)] {
+            let reader = io::Cursor::new(packed);
+            let source = Source::from_reader(reader, "x.csv", Some(SourceKind::Csv)).unwrap();
+            assert_eq!((source.kind, source.is_compressed()), (SourceKind::Parquet, compressed));
+        }
+    }
+
+    #[test]
     fn gzip_members_are_read_one_after_another() {
         let packed = [gzip(b"one\n"), gzip(b"two\n")].concat();
         assert_eq!(read_whole(source(packed), 100).unwrap(), b"one\ntwo\n");
@@ -239,6 +273,7 @@ mod tests {
         assert_eq!(by_name("a/b.JSONL"), Some(SourceKind::JsonLines));
         assert_eq!(by_name("b.jsonl.zst"), Some(SourceKind::JsonLines));
         assert_eq!(by_name("post.html.gz"), Some(SourceKind::Document));
+        assert_eq!(by_name("b.csv.gz"), Some(SourceKind::Csv));
         assert_eq!(by_name("part-0001"), None);
     }
 

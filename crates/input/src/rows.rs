@@ -1,8 +1,8 @@
-//! One JSON line as the fields of a document.
+//! One JSON line, or one record of a CSV file, as the fields of a document.
 //!
 //! The line is parsed in place: strings are unescaped where they stand and handed out as slices of
 //! the batch, so a document's text is not copied once between the file and its words. The price is
-//! that the line is no longer JSON afterwards; who needs it again keeps a copy.
+//! that the line is no longer JSON or CSV afterwards; who needs it again keeps a copy.
 //!
 //! Guarantee: a line that is not a JSON object with usable fields is an error of that line alone.
 
@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use simd_json::{Buffers, ErrorType, Node, StaticNode, Tape, fill_tape_padded};
 
 use crate::batches::Batch;
+use crate::csv::RecordParser;
 
 /// Which field of a line means what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +95,23 @@ pub enum RowError {
         /// The field.
         field: String,
     },
+    /// A CSV record that does not fit its header.
+    #[error("has {got} fields where the header has {wanted}")]
+    FieldCount {
+        /// Fields of the record.
+        got: usize,
+        /// Fields of the header.
+        wanted: usize,
+    },
+    /// A quote of a CSV record that is not closed before the file ends.
+    #[error("has a quote that is not closed")]
+    UnclosedQuote,
+    /// A field of a CSV record that is not UTF-8.
+    #[error("has a field `{field}` that is not UTF-8")]
+    NotUtf8 {
+        /// The field.
+        field: String,
+    },
     /// Neither text nor page.
     #[error("has neither a field `{text}` nor a field `{html}`")]
     NoContent {
@@ -104,12 +122,13 @@ pub enum RowError {
     },
 }
 
-/// Reads lines into rows, reusing its memory.
+/// Reads lines into rows, reusing its memory. Whether they are JSON or CSV, the batch knows.
 pub struct RowParser {
     names: FieldNames,
     ranking: Option<String>,
     buffers: Buffers,
     tape: Tape<'static>,
+    records: RecordParser,
 }
 
 impl std::fmt::Debug for RowParser {
@@ -122,7 +141,13 @@ impl RowParser {
     /// A parser for lines with these fields.
     #[must_use]
     pub fn new(names: FieldNames) -> Self {
-        RowParser { names, ranking: None, buffers: Buffers::default(), tape: Tape::null().reset() }
+        RowParser {
+            names,
+            ranking: None,
+            buffers: Buffers::default(),
+            tape: Tape::null().reset(),
+            records: RecordParser::default(),
+        }
     }
 
     /// The same, handing out one more field by which documents can be put in order. It may be one of
@@ -140,6 +165,12 @@ impl RowParser {
         batch: &mut Batch,
         mut each: impl FnMut(u64, Result<Row<'_>, RowError>),
     ) {
+        if let Some(header) = batch.header().cloned() {
+            self.records.start(&header, &self.names, self.ranking.as_deref());
+            return batch.for_each_padded(|number, padded, length| {
+                each(number, self.records.row(&mut padded[..length], &self.names));
+            });
+        }
         batch.for_each_padded(|number, padded, length| {
             // The memory of the tape goes from line to line; it keeps nothing of them.
             let mut tape = std::mem::replace(&mut self.tape, Tape(Vec::new())).reset();

@@ -1,10 +1,8 @@
 //! Exact resemblance and containment on real corpora equal the published truth.
 //!
-//! The truth files were made by another program whose words differ from ours in two ways: it does not
-//! apply NFKC, and a run of letters that holds any Han or kana character is cut into characters as a
-//! whole, Hangul and digits included (`韓민족` is three words there, two here). Where a value differs,
-//! the test computes it again with the words of that program and finds its value: the difference is
-//! explained by the normal form, pair by pair.
+//! The truth files were made by another program with other words (`wonbon_testkit::cluster::truth`).
+//! Where a value differs, the test computes it again with the words of that program and finds its
+//! value: the difference is explained by the normal form, pair by pair.
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 #![allow(clippy::print_stdout, reason = "says how many differences were explained")]
@@ -15,8 +13,8 @@ use std::num::NonZeroUsize;
 use wonbon_input::batches::{Batch, Batches};
 use wonbon_input::rows::{Content, FieldNames, RowParser};
 use wonbon_sketch::{ElementSet, Overlap};
+use wonbon_testkit::cluster::truth::truth_shingles;
 use wonbon_testkit::corpora::corpus;
-use wonbon_testkit::text::{is_han_or_kana, slow_shingles};
 use wonbon_text::shingles::shingles;
 
 const FIVE: NonZeroUsize = NonZeroUsize::new(5).unwrap();
@@ -33,19 +31,6 @@ fn texts(name: &str) -> Option<HashMap<String, String>> {
         });
     }
     Some(texts)
-}
-
-/// The shingles of a text by the words of the program that made the truth.
-fn their_shingles(text: &str) -> ElementSet {
-    let mut words = Vec::new();
-    for run in text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|r| !r.is_empty()) {
-        if run.chars().any(is_han_or_kana) {
-            words.extend(run.chars().map(String::from));
-        } else {
-            words.push(run.to_owned());
-        }
-    }
-    ElementSet::new(slow_shingles(&words, FIVE))
 }
 
 /// Compares every pair of a truth file. The numbers are columns: containment of the first document
@@ -69,7 +54,7 @@ fn check(name: &str, ending: &str, containment: Option<usize>, resemblance: usiz
         }
         pairs += 1;
         if !agrees(ours[fields[0]].overlap(&ours[fields[1]])) {
-            let [first, second] = [0, 1].map(|at| their_shingles(&texts[fields[at]]));
+            let [first, second] = [0, 1].map(|at| truth_shingles(&texts[fields[at]], FIVE));
             let theirs = first.overlap(&second);
             assert!(agrees(theirs), "{name}: {line} is not explained by its words: {theirs:?}");
             explained += 1;

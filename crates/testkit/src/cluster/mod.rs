@@ -1,6 +1,6 @@
 //! Oracles for whole corpora: components by walking, families by adding one document at a time.
 
-pub mod generator;
+pub mod truth;
 
 use std::collections::BTreeSet;
 
@@ -55,6 +55,36 @@ pub fn families_one_at_a_time(
             originals.push(number);
         }
         verdicts.push(best);
+    }
+    verdicts
+}
+
+/// What each document is when they are added one at a time, in this order, to a store with the rule of
+/// features: `None` for an original, or its original.
+///
+/// `agreeing` tells in how many features two documents agree. A document is a copy of the original
+/// with which it agrees in most, if those are at least `least`; of several equal ones, of the
+/// earliest. A document without words is nobody's copy and nobody's original.
+#[must_use]
+pub fn families_by_agreement(
+    has_words: &[bool],
+    least: usize,
+    agreeing: impl Fn(usize, usize) -> usize,
+) -> Vec<Option<usize>> {
+    let mut originals: Vec<usize> = Vec::new();
+    let mut verdicts = vec![None; has_words.len()];
+    for document in (0..has_words.len()).filter(|&document| has_words[document]) {
+        let mut best: Option<(usize, usize)> = None;
+        for &original in &originals {
+            let count = agreeing(document, original);
+            if count >= least && best.is_none_or(|(_, most)| count > most) {
+                best = Some((original, count));
+            }
+        }
+        match best {
+            Some((original, _)) => verdicts[document] = Some(original),
+            None => originals.push(document),
+        }
     }
     verdicts
 }
