@@ -75,9 +75,9 @@ impl FieldOptions {
             id: guess(&self.id_field, IDS),
             url: guess(&self.url_field, URLS),
             created: guess(&self.created_field, CREATED),
-            title: FieldNames::default().title,
             text: guess(&self.text_field, TEXTS),
             html: guess(&self.html_field, PAGES),
+            ..FieldNames::default()
         })
     }
 }

@@ -16,6 +16,7 @@ mod output;
 mod report;
 mod rule;
 mod sketch;
+mod store;
 
 use std::process::ExitCode;
 
@@ -28,19 +29,32 @@ use clap::{Parser, Subcommand};
 #[derive(Parser)]
 #[command(name = "wonbon", version, max_term_width = 100)]
 struct Cli {
+    #[command(flatten)]
+    store: store::StoreOption,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    Add(store::add::Args),
+    Backup(store::backup::Args),
+    Check(store::check::Args),
     Cluster(cluster::Args),
     Compare(compare::Args),
     Dedup(dedup::Args),
+    Delete(store::delete::Args),
     Demo(demo::Args),
+    Export(store::export::Args),
     Extract(extract::Args),
+    Get(store::get::Args),
+    Init(store::init::Args),
     Join(join::Args),
+    Rebuild(store::rebuild::Args),
+    Search(store::search::Args),
     Sketch(sketch::Args),
+    Status(store::status::Args),
+    Verify(store::verify::Args),
 }
 
 /// How a command that ran to its end did.
@@ -57,14 +71,26 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error),
     };
+    let store = cli.store.store.as_path();
     let outcome = match &cli.command {
+        Command::Add(args) => store::add::run(args, store),
+        Command::Backup(args) => store::backup::run(args, store),
+        Command::Check(args) => store::check::run(args, store),
         Command::Cluster(args) => cluster::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Dedup(args) => dedup::run(args),
+        Command::Delete(args) => store::delete::run(args, store),
         Command::Demo(args) => demo::run(args),
+        Command::Export(args) => store::export::run(args, store),
         Command::Extract(args) => extract::run(args),
+        Command::Get(args) => store::get::run(args, store),
+        Command::Init(args) => store::init::run(args, store),
         Command::Join(args) => join::run(args),
+        Command::Rebuild(args) => store::rebuild::run(args, store),
+        Command::Search(args) => store::search::run(args, store),
         Command::Sketch(args) => sketch::run(args),
+        Command::Status(args) => store::status::run(args, store),
+        Command::Verify(args) => store::verify::run(args, store),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -24,7 +24,7 @@ pub(crate) struct ShingleOptions {
     seed_file: Option<PathBuf>,
 }
 
-fn shingle_words(text: &str) -> Result<NonZeroUsize, String> {
+pub(crate) fn shingle_words(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .ok()
         .filter(|words: &NonZeroUsize| words.get() <= MAX_SHINGLE_WORDS)

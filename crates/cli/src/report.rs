@@ -27,6 +27,18 @@ pub(crate) fn refused(error: &anyhow::Error) {
     say("refused", error);
 }
 
+/// Something that differs from what it should be.
+pub(crate) fn difference(sentence: &str) {
+    // Nothing is left to do if standard error is closed.
+    let _ = writeln!(anstream::stderr(), "difference: {sentence}");
+}
+
+/// Something to know that is no failure.
+pub(crate) fn note(sentence: &str) {
+    // Nothing is left to do if standard error is closed.
+    let _ = writeln!(anstream::stderr(), "note: {sentence}");
+}
+
 fn say(what: &str, error: &anyhow::Error) {
     let causes: String = error.chain().skip(1).map(|cause| format!(": {cause}")).collect();
     // Nothing is left to do if standard error is closed.

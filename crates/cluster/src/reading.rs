@@ -21,7 +21,7 @@ use wonbon_input::batches::{Batch, Batches};
 use wonbon_input::ordered::for_each_ordered;
 use wonbon_input::rows::{Content, FieldNames, Ranking, RowError, RowParser};
 use wonbon_input::{InputError, Source, SourceKind, open, read_whole};
-use wonbon_text::extract::{core_text, extract};
+use wonbon_text::extract::{Page, core_text, extract};
 
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
@@ -346,6 +346,55 @@ pub struct Visited<'a> {
     pub bytes: &'a [u8],
     /// Its core text.
     pub text: &'a str,
+    /// When it was created, as it says.
+    pub created: Option<Ranking<'a>>,
+    /// What else it says of itself.
+    pub about: About<'a>,
+}
+
+/// What a document says of itself beside its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct About<'a> {
+    /// Its title.
+    pub title: Option<&'a str>,
+    /// The site it stands on.
+    pub site: Option<&'a str>,
+    /// Who wrote it.
+    pub author: Option<&'a str>,
+    /// Its language.
+    pub language: Option<&'a str>,
+}
+
+impl<'a> About<'a> {
+    /// With what the page says where the row says nothing.
+    fn or_of_page(self, page: &'a Page) -> Self {
+        About {
+            title: self.title.or(page.title.as_deref()),
+            language: self.language.or(page.language.as_deref()),
+            ..self
+        }
+    }
+}
+
+/// Reads every document of the inputs with several threads, for whoever wants to do with them as
+/// they please. `visit` sees one document after another of a piece of the input and collects what it
+/// makes of them; `write` gets that, piece after piece in the order of the input, with what was no
+/// document and how many bytes were read.
+///
+/// # Errors
+///
+/// The first of `write`, or [`ClusterError::BadRow`] if the inputs are strict.
+pub fn for_each_document<S, O: Default + Send>(
+    inputs: &Inputs,
+    threads: NonZeroUsize,
+    progress: &dyn Progress,
+    state: impl Fn() -> S + Sync,
+    visit: impl Fn(&mut S, &Visited<'_>, &mut O) + Sync,
+    mut write: impl FnMut(O, Vec<Skipped>, u64) -> Result<(), ClusterError> + Send,
+) -> Result<(), ClusterError> {
+    let reading =
+        Reading { inputs, keep: &Keep::Earliest, threads, skip_items: 0, progress };
+    read_documents(reading, state, visit, |rows| write(rows.output, rows.skipped, rows.input_bytes))
 }
 
 /// What was made of one item.
@@ -391,8 +440,8 @@ pub(crate) fn read_documents<S, O: Default + Send>(
     mut write: impl FnMut(ItemRows<O>) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
     let Reading { inputs, keep, threads, skip_items, progress } = reading;
-    let FieldNames { id, url, created, text, html, .. } = &inputs.fields;
-    let mut columns = vec![id.as_str(), url, created, text, html];
+    let FieldNames { id, url, created, title, site, author, language, text, html } = &inputs.fields;
+    let mut columns = vec![id.as_str(), url, created, title, site, author, language, text, html];
     columns.extend(keep.field(created));
     let mut items = Items::of_columns(inputs, columns);
     let mut skipped = 0;
@@ -450,8 +499,14 @@ impl<O> ItemRows<O> {
                     let ranking = core.page.published.as_deref().map(Ranking::Text);
                     let id = inputs.files[item.file].name.display().to_string();
                     self.input_bytes = bytes.len() as u64;
-                    let visited =
-                        Visited { id: &id, url: None, bytes: &bytes, text: &core.page.text };
+                    let visited = Visited {
+                        id: &id,
+                        url: None,
+                        bytes: &bytes,
+                        text: &core.page.text,
+                        created: ranking,
+                        about: About::default().or_of_page(&core.page),
+                    };
                     self.document(keep, ranking, &visited, &mut visit);
                 }
                 Err(error) => {
@@ -482,15 +537,32 @@ impl<O> ItemRows<O> {
                     &by_place
                 }
             };
+            let about = About {
+                title: row.title,
+                site: row.site,
+                author: row.author,
+                language: row.language,
+            };
+            let created = match keep {
+                Keep::Earliest => row.ranking,
+                _ => row.created.map(Ranking::Text),
+            };
             match row.content {
                 Content::Text(text) => {
-                    let visited = Visited { id, url: row.url, bytes: text.as_bytes(), text };
+                    let bytes = text.as_bytes();
+                    let visited = Visited { id, url: row.url, bytes, text, created, about };
                     self.document(keep, row.ranking, &visited, &mut visit);
                 }
                 Content::Html(html) => {
                     let page = extract(html, row.url);
-                    let visited =
-                        Visited { id, url: row.url, bytes: html.as_bytes(), text: &page.text };
+                    let visited = Visited {
+                        id,
+                        url: row.url,
+                        bytes: html.as_bytes(),
+                        text: &page.text,
+                        created: created.or(page.published.as_deref().map(Ranking::Text)),
+                        about: about.or_of_page(&page),
+                    };
                     self.document(keep, row.ranking, &visited, &mut visit);
                 }
             }
@@ -524,6 +596,9 @@ impl<O> ItemRows<O> {
         let (ids, urls) = (column(&fields.id), column(&fields.url));
         let (texts, pages) = (column(&fields.text), column(&fields.html));
         let rankings = keep.field(&fields.created).and_then(column);
+        let created = column(&fields.created);
+        let described = [&fields.title, &fields.site, &fields.author, &fields.language]
+            .map(|name| column(name));
         let name = inputs.files[file].name.display();
         self.input_bytes = rows.get_array_memory_size() as u64;
         for (row, number) in (0..rows.num_rows()).zip(first..) {
@@ -532,11 +607,16 @@ impl<O> ItemRows<O> {
                 .or_else(|| url.clone())
                 .unwrap_or_else(|| format!("{name}:{number}"));
             let ranking_cell = rankings.map_or(Cell::Nothing, |array| cell(array, row));
-            let ranking = match &ranking_cell {
-                Cell::Nothing => None,
-                Cell::Text(text) => Some(Ranking::Text(text)),
-                Cell::Whole(number) => Some(Ranking::Number(*number as f64)),
-                Cell::Number(number) => Some(Ranking::Number(*number)),
+            let ranking = ranking_of(&ranking_cell);
+            let created_cell = created.map_or(Cell::Nothing, |array| cell(array, row));
+            let created = ranking_of(&created_cell);
+            let [title, site, author, language] =
+                described.map(|array| text_of(array, row));
+            let about = About {
+                title: title.as_deref(),
+                site: site.as_deref(),
+                author: author.as_deref(),
+                language: language.as_deref(),
             };
             let content = |array: Option<&'_ dyn Array>| match array.map(|array| cell(array, row)) {
                 Some(Cell::Text(text)) => Some(text.into_owned()),
@@ -544,11 +624,19 @@ impl<O> ItemRows<O> {
             };
             let url = url.as_deref();
             if let Some(text) = content(texts) {
-                let visited = Visited { id: &id, url, bytes: text.as_bytes(), text: &text };
+                let bytes = text.as_bytes();
+                let visited = Visited { id: &id, url, bytes, text: &text, created, about };
                 self.document(keep, ranking, &visited, visit);
             } else if let Some(html) = content(pages) {
                 let page = extract(&html, url);
-                let visited = Visited { id: &id, url, bytes: html.as_bytes(), text: &page.text };
+                let visited = Visited {
+                    id: &id,
+                    url,
+                    bytes: html.as_bytes(),
+                    text: &page.text,
+                    created: created.or(page.published.as_deref().map(Ranking::Text)),
+                    about: about.or_of_page(&page),
+                };
                 self.document(keep, ranking, &visited, visit);
             } else {
                 self.rows.push(0);
@@ -573,6 +661,15 @@ impl<O> ItemRows<O> {
         self.id_ends.push(self.ids.len() as u64);
         self.text_bytes += visited.text.len() as u64;
         visit(visited, &mut self.output);
+    }
+}
+
+fn ranking_of<'a>(cell: &'a Cell<'_>) -> Option<Ranking<'a>> {
+    match cell {
+        Cell::Nothing => None,
+        Cell::Text(text) => Some(Ranking::Text(text)),
+        Cell::Whole(number) => Some(Ranking::Number(*number as f64)),
+        Cell::Number(number) => Some(Ranking::Number(*number)),
     }
 }
 

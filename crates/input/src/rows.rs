@@ -24,6 +24,12 @@ pub struct FieldNames {
     pub created: String,
     /// Its title.
     pub title: String,
+    /// The site it stands on.
+    pub site: String,
+    /// Who wrote it.
+    pub author: String,
+    /// Its language.
+    pub language: String,
     /// Its plain text.
     pub text: String,
     /// Its page, used when there is no plain text.
@@ -35,7 +41,8 @@ impl Default for FieldNames {
     fn default() -> Self {
         let [id, url, created, title, text, html] =
             ["id", "url", "created", "title", "text", "html"].map(str::to_owned);
-        FieldNames { id, url, created, title, text, html }
+        let [site, author, language] = ["site", "author", "language"].map(str::to_owned);
+        FieldNames { id, url, created, title, site, author, language, text, html }
     }
 }
 
@@ -59,6 +66,12 @@ pub struct Row<'a> {
     pub created: Option<&'a str>,
     /// Its title, if the line has one.
     pub title: Option<&'a str>,
+    /// The site it stands on, if the line says so.
+    pub site: Option<&'a str>,
+    /// Who wrote it, if the line says so.
+    pub author: Option<&'a str>,
+    /// Its language, if the line says so.
+    pub language: Option<&'a str>,
     /// Its text or page.
     pub content: Content<'a>,
     /// The value of the field asked for with [`RowParser::with_ranking_field`].
@@ -208,6 +221,7 @@ fn row<'a>(
     };
     let (mut id, mut url, mut created, mut title, mut text, mut html) =
         (None, None, None, None, None, None);
+    let (mut site, mut author, mut language) = (None, None, None);
     let mut ranking = None;
     let mut at = 1;
     for _ in 0..*fields {
@@ -247,6 +261,10 @@ fn row<'a>(
             _ if key == names.url => url = string(value)?,
             _ if key == names.created => created = string(value)?,
             _ if key == names.title => title = string(value)?,
+            // What only describes a document does not make a line unusable.
+            _ if key == names.site => site = string(value).unwrap_or(None),
+            _ if key == names.author => author = string(value).unwrap_or(None),
+            _ if key == names.language => language = string(value).unwrap_or(None),
             _ if key == names.text => text = string(value)?,
             _ if key == names.html => html = string(value)?,
             _ => {}
@@ -259,7 +277,7 @@ fn row<'a>(
             return Err(RowError::NoContent { text: names.text.clone(), html: names.html.clone() });
         }
     };
-    Ok(Row { id, url, created, title, content, ranking })
+    Ok(Row { id, url, created, title, site, author, language, content, ranking })
 }
 
 #[cfg(test)]

@@ -24,6 +24,13 @@ pub enum Content<'a> {
         /// The charset that came with them, such as an HTTP header's.
         declared: Option<&'a str>,
     },
+    /// Content whose core text was taken out already.
+    Extracted {
+        /// The content as it came.
+        bytes: &'a [u8],
+        /// Its core text.
+        text: &'a str,
+    },
 }
 
 impl Content<'_> {
@@ -31,7 +38,7 @@ impl Content<'_> {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Content::Text(text) | Content::Html(text) => text.as_bytes(),
-            Content::Bytes { bytes, .. } => bytes,
+            Content::Bytes { bytes, .. } | Content::Extracted { bytes, .. } => bytes,
         }
     }
 }

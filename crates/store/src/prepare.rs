@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 
 use wonbon_sketch::rabin::RABIN_64;
 use wonbon_sketch::{ElementSet, FeatureMaker, finalise};
-use wonbon_text::extract::{core_text, extract};
+use wonbon_text::extract::{Page, core_text, extract};
 use wonbon_text::shingles::Shingler;
 
 use crate::document::{Content, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
@@ -50,6 +50,14 @@ pub struct Prepared {
     pub(crate) text: Vec<u8>,
 }
 
+impl Prepared {
+    /// The document's key.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+}
+
 /// Makes documents ready; may be used from many threads.
 #[derive(Debug, Clone)]
 pub(crate) struct Preparer {
@@ -74,19 +82,15 @@ impl Preparer {
         let mut title = owned(&document.title);
         let mut language = owned(&document.language);
         let url = document.url.as_deref();
-        let page = match document.content {
-            Content::Text(_) => None,
-            Content::Html(html) => Some(extract(html, url)),
-            Content::Bytes { bytes, declared } => Some(core_text(bytes, declared, url).page),
+        let mut of_page = |page: Page| {
+            title = title.take().or(page.title);
+            language = language.take().or(page.language);
+            page.text.into()
         };
-        let text: Cow<'_, str> = match (document.content, page) {
-            (Content::Text(text), _) => text.into(),
-            (_, Some(page)) => {
-                title = title.or(page.title);
-                language = language.or(page.language);
-                page.text.into()
-            }
-            (_, None) => unreachable!("what is no plain text was extracted"),
+        let text: Cow<'_, str> = match document.content {
+            Content::Text(text) | Content::Extracted { text, .. } => text.into(),
+            Content::Html(html) => of_page(extract(html, url)),
+            Content::Bytes { bytes, declared } => of_page(core_text(bytes, declared, url).page),
         };
         let (shingles, words, text_name) = self.shingles(&text);
         Ok(Prepared {

@@ -1,0 +1,263 @@
+//! `wonbon add`: documents into a store, each decided as it arrives.
+//!
+//! Reading, core text, words, features and compression run on all cores; the store's one writer
+//! decides in the order of the input. Verdicts are printed in that order, each once it is durable.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Serialize;
+use wonbon_cluster::ClusterError;
+use wonbon_cluster::progress::Progress;
+use wonbon_cluster::reading::{Inputs, Skipped, for_each_document};
+use wonbon_store::{Added, Pending, Prepared, Store, StoreError, Stored};
+
+use super::{explained, new_document};
+use crate::batch::{FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input, thousands};
+use crate::output::Output;
+use crate::{Outcome, report};
+
+/// Documents that may be on their way through the store at a time.
+const IN_FLIGHT: usize = 2048;
+
+/// Store documents, and say of each whether it copies an earlier one.
+///
+/// Input: what `wonbon dedup` reads: JSON lines, CSV, Parquet, text and HTML files, folders of them,
+/// plain or compressed; `-` is standard input. Fields: id (or url), created, title, text or html,
+/// site, author, language. A document without an id is called by its URL, or by its file and row; one
+/// without a creation time was created now.
+///
+/// Everything is stored; only originals can be found by `wonbon search`. A known id with other
+/// content is a new version and is decided again. A document that arrives late but was created
+/// earlier than its original takes the original's place.
+///
+/// Verdicts: original, copy, same-text (the same words), same-shingles, identical (the same bytes),
+/// empty (no words), updated (a new version; `kind` says what it is now), unchanged.
+///
+/// Exit codes: 0 done, 1 done but rows were refused (they are named), 2 it could not run; whatever
+/// was printed before that is stored.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Files and folders to read; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    fields: FieldOptions,
+    /// Print a line for each document.
+    #[arg(short, long)]
+    verbose: bool,
+    /// Print one JSON object a line for each document, and the summary as the last one.
+    #[arg(long)]
+    json: bool,
+    /// Threads to use; all cores if not said. The verdicts do not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+/// A document in `--json`.
+#[derive(Serialize)]
+struct JsonAdded<'a> {
+    id: &'a str,
+    verdict: &'static str,
+    kind: &'static str,
+    original: Option<&'a str>,
+    resemblance: Option<f64>,
+    features_equal: Option<usize>,
+    microseconds: u64,
+}
+
+/// The summary.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    documents: u64,
+    originals: u64,
+    copies: u64,
+    empty: u64,
+    updated: u64,
+    unchanged: u64,
+    refused: u64,
+    seconds: f64,
+}
+
+/// What the store calls an add, in one word.
+pub(crate) fn verdict_name(added: &Added) -> &'static str {
+    match added.stored {
+        Stored::New => added.verdict.kind.name(),
+        Stored::Updated => "updated",
+        Stored::Unchanged => "unchanged",
+    }
+}
+
+/// Takes verdicts in the order of the input and prints them.
+struct Printer<'a> {
+    args: &'a Args,
+    output: Output,
+    waiting: VecDeque<(String, Instant, Pending)>,
+    summary: Summary,
+}
+
+impl Printer<'_> {
+    fn submit(&mut self, store: &Store, prepared: Prepared, started: Instant) -> anyhow::Result<()> {
+        let id = prepared.key().to_owned();
+        let pending = store.submit(prepared)?;
+        self.waiting.push_back((id, started, pending));
+        while self.waiting.len() > IN_FLIGHT {
+            self.take_first()?;
+        }
+        Ok(())
+    }
+
+    fn take_first(&mut self) -> anyhow::Result<()> {
+        let Some((id, started, pending)) = self.waiting.pop_front() else { return Ok(()) };
+        let added = pending.wait().map_err(explained)?;
+        let summary = &mut self.summary;
+        summary.documents += 1;
+        let verdict = &added.verdict;
+        match added.stored {
+            Stored::Updated => summary.updated += 1,
+            Stored::Unchanged => summary.unchanged += 1,
+            Stored::New if verdict.kind.is_copy() => summary.copies += 1,
+            Stored::New if verdict.kind == wonbon_store::Kind::Empty => summary.empty += 1,
+            Stored::New => summary.originals += 1,
+        }
+        if self.args.json {
+            self.output.json_line(&JsonAdded {
+                id: &id,
+                verdict: verdict_name(&added),
+                kind: verdict.kind.name(),
+                original: verdict.original.as_deref(),
+                resemblance: verdict.resemblance,
+                features_equal: verdict.features_equal,
+                microseconds: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+            })?;
+        } else if self.args.verbose {
+            let mut line = format!("{:<13} {id}", verdict_name(&added));
+            if added.stored == Stored::Updated {
+                line.push_str(&format!(", {}", verdict.kind.name()));
+            }
+            if let (Some(original), Some(resemblance)) = (&verdict.original, verdict.resemblance) {
+                line.push_str(&format!(" of {original} (resemblance {resemblance:.3})"));
+            }
+            line.push('\n');
+            self.output.bytes(line.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    let spool = tempfile::tempdir()?;
+    let inputs = spool_standard_input(&args.inputs, spool.path())?;
+    let fields = args.fields.names(&inputs, directory)?;
+    let mut found = Inputs::find(&inputs, fields)?;
+    found.unpack = spool.path().to_owned();
+    let store = Store::open_or_create(directory, None).map_err(explained)?;
+    if let Some(why) = store.index_rebuilt() {
+        report::note(&format!("the index was built anew: {why}"));
+    }
+    let started = Instant::now();
+    let watcher = Watcher::new();
+    watcher.begin("read", found.bytes());
+    let mut printer = Printer {
+        args,
+        output: Output::new(),
+        waiting: VecDeque::new(),
+        summary: Summary::default(),
+    };
+    let mut skipped_first: Vec<Skipped> = Vec::new();
+    let mut read_bytes = 0;
+    let mut failed: Option<anyhow::Error> = None;
+    type Ready = Vec<Result<(Prepared, Instant), String>>;
+    let ended = for_each_document(
+        &found,
+        args.threads.unwrap_or_else(all_cores),
+        &watcher,
+        || (),
+        |(), visited, ready: &mut Ready| {
+            let started = Instant::now();
+            let prepared = new_document(visited)
+                .map_err(|error| error.to_string())
+                .and_then(|document| store.prepare(&document).map_err(|error| error.to_string()));
+            ready.push(prepared.map(|prepared| (prepared, started)));
+        },
+        |ready: Ready, skipped, bytes| {
+            read_bytes += bytes;
+            watcher.advance(read_bytes);
+            for row in skipped {
+                printer.summary.refused += 1;
+                if skipped_first.len() < 20 {
+                    skipped_first.push(row);
+                }
+            }
+            for document in ready {
+                let submitted = match document {
+                    Ok((prepared, started)) => printer.submit(&store, prepared, started),
+                    Err(why) => {
+                        printer.summary.refused += 1;
+                        watcher.say(&format!("refused: {why}"));
+                        Ok(())
+                    }
+                };
+                if let Err(error) = submitted {
+                    failed = Some(error);
+                    return Err(ClusterError::Stopped);
+                }
+            }
+            Ok(())
+        },
+    );
+    if failed.is_none() {
+        while !printer.waiting.is_empty() {
+            if let Err(error) = printer.take_first() {
+                failed = Some(error);
+                break;
+            }
+        }
+    }
+    watcher.finish();
+    let closed = store.close();
+    let Printer { mut output, mut summary, .. } = printer;
+    summary.seconds = started.elapsed().as_secs_f64();
+    if args.json && failed.is_none() {
+        output.json_line(&serde_json::json!({ "summary": &summary }))?;
+    }
+    output.finish()?;
+    name_skipped(skipped_first.len() as u64, &skipped_first);
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    ended?;
+    closed.map_err(|error: StoreError| explained(error))?;
+    if !args.json {
+        tell(&summary);
+    }
+    Ok(if summary.refused == 0 { Outcome::Done } else { Outcome::Refused })
+}
+
+fn tell(summary: &Summary) {
+    let mut parts = Vec::new();
+    for (count, what) in [
+        (summary.originals, "originals"),
+        (summary.copies, "copies"),
+        (summary.empty, "empty"),
+        (summary.updated, "updated"),
+        (summary.unchanged, "unchanged"),
+        (summary.refused, "refused"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{} {what}", thousands(count)));
+        }
+    }
+    // A closed standard error takes nothing from what was stored.
+    let _ = writeln!(
+        anstream::stderr(),
+        "{} documents in {:.1} s ({:.0} a second): {}",
+        thousands(summary.documents),
+        summary.seconds,
+        summary.documents as f64 / summary.seconds.max(1e-3),
+        if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
+    );
+}

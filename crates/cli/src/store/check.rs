@@ -1,0 +1,124 @@
+//! `wonbon check`: what would be said of documents, with nothing stored.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Serialize;
+use wonbon_cluster::ClusterError;
+use wonbon_cluster::reading::{Inputs, for_each_document};
+use wonbon_store::{Kind, Verdict};
+
+use super::{explained, new_document, open_to_read};
+use crate::batch::{FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input};
+use crate::output::Output;
+use crate::{Outcome, report};
+
+/// Say of documents whether they would be copies, without storing anything.
+///
+/// Input as for `wonbon add`. Exit code 1 if any would be a copy or was refused.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Files and folders to read; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    fields: FieldOptions,
+    /// Print one JSON object a line for each document.
+    #[arg(long)]
+    json: bool,
+    /// Threads to use; all cores if not said.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+#[derive(Serialize)]
+struct JsonChecked<'a> {
+    id: &'a str,
+    verdict: &'static str,
+    original: Option<&'a str>,
+    resemblance: Option<f64>,
+    features_equal: Option<usize>,
+    microseconds: u64,
+}
+
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    let spool = tempfile::tempdir()?;
+    let inputs = spool_standard_input(&args.inputs, spool.path())?;
+    let fields = args.fields.names(&inputs, directory)?;
+    let mut found = Inputs::find(&inputs, fields)?;
+    found.unpack = spool.path().to_owned();
+    let store = open_to_read(directory)?;
+    let mut output = Output::new();
+    let (mut copies, mut refused) = (0, 0);
+    let mut failed = None;
+    type Checked = Vec<Result<(String, Verdict, u64), anyhow::Error>>;
+    let ended = for_each_document(
+        &found,
+        args.threads.unwrap_or_else(all_cores),
+        &Watcher::new(),
+        || (),
+        |(), visited, checked: &mut Checked| {
+            let started = Instant::now();
+            let verdict = new_document(visited)
+                .map_err(anyhow::Error::from)
+                .and_then(|document| store.check(&document).map_err(explained));
+            let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+            checked.push(verdict.map(|verdict| (visited.id.to_owned(), verdict, microseconds)));
+        },
+        |checked: Checked, skipped, _| {
+            refused += skipped.len();
+            name_skipped(skipped.len() as u64, &skipped);
+            for verdict in checked {
+                let (id, verdict, microseconds) = match verdict {
+                    Ok(verdict) => verdict,
+                    Err(error) => {
+                        refused += 1;
+                        report::refused(&error);
+                        continue;
+                    }
+                };
+                copies += usize::from(verdict.kind.is_copy());
+                if let Err(error) = print(&mut output, args.json, &id, &verdict, microseconds) {
+                    failed = Some(error);
+                    return Err(ClusterError::Stopped);
+                }
+            }
+            Ok(())
+        },
+    );
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    ended?;
+    output.finish()?;
+    Ok(if copies + refused == 0 { Outcome::Done } else { Outcome::Refused })
+}
+
+fn print(
+    output: &mut Output,
+    json: bool,
+    id: &str,
+    verdict: &Verdict,
+    microseconds: u64,
+) -> anyhow::Result<()> {
+    if json {
+        return output.json_line(&JsonChecked {
+            id,
+            verdict: verdict.kind.name(),
+            original: verdict.original.as_deref(),
+            resemblance: verdict.resemblance,
+            features_equal: verdict.features_equal,
+            microseconds,
+        });
+    }
+    let line = match (&verdict.original, verdict.resemblance) {
+        (Some(original), Some(resemblance)) => format!(
+            "{:<13} {id} of {original} (resemblance {resemblance:.3})\n",
+            verdict.kind.name()
+        ),
+        _ if verdict.kind == Kind::Empty => format!("{:<13} {id}\n", "empty"),
+        _ => format!("{:<13} {id}\n", "original"),
+    };
+    output.bytes(line.as_bytes())
+}

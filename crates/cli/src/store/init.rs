@@ -1,0 +1,52 @@
+//! `wonbon init`: a new store, with what decides in it.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use wonbon_store::{Rule, SeedSource, Store, StoreParams};
+
+use super::explained;
+use crate::Outcome;
+use crate::options::shingle_words;
+
+/// Make a store.
+///
+/// What is given here decides for ever what is a copy in this store: it is kept in it, and nothing
+/// else is accepted later. `wonbon add` makes a store with the defaults if there is none.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What makes a copy: `2of6` (the papers' rule: at least 2 of 6 features agree) or
+    /// `threshold=0.8` (exact resemblance of at least 0.8, verified).
+    #[arg(long, value_name = "RULE", default_value_t = Rule::default())]
+    rule: Rule,
+    /// Words in a shingle.
+    #[arg(long, value_name = "W", default_value_t = StoreParams::default().shingle_words, value_parser = shingle_words)]
+    shingle: NonZeroUsize,
+    /// Where the features' permutations come from: a number, the same for everyone, or `secret` for one
+    /// that is drawn now and kept in the store, so that nobody can tell which words to change to slip
+    /// past.
+    #[arg(long, value_name = "SEED", default_value = "0")]
+    seed: SeedSource,
+}
+
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    let params =
+        StoreParams { rule: args.rule, shingle_words: args.shingle, seed: args.seed.clone() };
+    let store = Store::create(directory, &params).map_err(explained)?;
+    let (features, index) = params.features();
+    store.close()?;
+    // A closed standard error takes nothing from the answer.
+    let _ = writeln!(
+        anstream::stderr(),
+        "made {}: copies by {}, shingles of {} words, seed {}; {} features of {} min-values, {} must agree",
+        directory.display(),
+        params.rule,
+        params.shingle_words,
+        params.seed,
+        features.groups,
+        features.group_size,
+        index.agreeing
+    );
+    Ok(Outcome::Done)
+}

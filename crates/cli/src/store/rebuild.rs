@@ -1,0 +1,29 @@
+//! `wonbon rebuild`: what is derived from the database, made anew.
+
+use std::io::Write;
+use std::path::Path;
+
+use wonbon_store::Store;
+
+use super::explained;
+use crate::Outcome;
+use crate::batch::thousands;
+
+/// Build the index and the search index anew from the database.
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    Store::forget_derived(directory).map_err(explained)?;
+    let store = Store::open(directory).map_err(explained)?;
+    store.catch_up().map_err(explained)?;
+    let originals = store.counts()?.originals;
+    store.close().map_err(explained)?;
+    // A closed standard error takes nothing from the answer.
+    let _ = writeln!(
+        anstream::stderr(),
+        "built the index and the search index of {} originals",
+        thousands(originals)
+    );
+    Ok(Outcome::Done)
+}

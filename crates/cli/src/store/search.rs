@@ -1,0 +1,168 @@
+//! `wonbon search`: originals by their words, each with its copies.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use wonbon_input::time::format_time;
+use wonbon_store::{Page, Query, SearchResult, Snippet};
+
+use super::open_to_read;
+use crate::Outcome;
+use crate::batch::thousands;
+use crate::output::Output;
+
+/// Find originals by their words.
+///
+/// All words must occur. "several words" in quotes occur as they stand; -word must not occur; OR stands
+/// between alternatives; title:word looks in titles; site:example.org, lang:ko, after:2025-01 and
+/// before:2026 narrow. Korean, Chinese and Japanese are found without spaces between words.
+///
+/// Only originals are found, each with the number of its copies. Exit code 1 if nothing was.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What to look for.
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// How many results to show.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// How many of the best to leave out: the next page.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
+    /// Show the copies of each result too.
+    #[arg(long)]
+    copies: bool,
+    /// Print one JSON object a line for each result.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct JsonResult<'a> {
+    id: &'a str,
+    created: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    score: f32,
+    /// Escaped, with what matches in `<mark>`.
+    snippet_html: String,
+    copies: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copy_list: Option<Vec<JsonCopy>>,
+}
+
+#[derive(Serialize)]
+struct JsonCopy {
+    id: String,
+    created: String,
+    verdict: &'static str,
+    resemblance: Option<f64>,
+}
+
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    let query = Query::parse(&args.query.join(" "))?;
+    let store = open_to_read(directory)?;
+    let found = store.search(&query, Page { offset: args.offset, limit: args.limit })?;
+    let mut output = Output::new();
+    for (place, result) in (args.offset + 1..).zip(&found.results) {
+        let copies = if args.copies && result.document.copies > 0 {
+            let family = store.family(&result.document.key)?;
+            let copies = family.into_iter().skip(1).map(|copy| JsonCopy {
+                id: copy.key,
+                created: format_time(copy.created),
+                verdict: copy.verdict.kind.name(),
+                resemblance: copy.verdict.resemblance,
+            });
+            Some(copies.collect::<Vec<_>>())
+        } else {
+            None
+        };
+        if args.json {
+            let document = &result.document;
+            output.json_line(&JsonResult {
+                id: &document.key,
+                created: format_time(document.created),
+                url: document.url.as_deref(),
+                site: document.site.as_deref(),
+                title: document.title.as_deref(),
+                score: result.score,
+                snippet_html: result.snippet.to_html(),
+                copies: document.copies,
+                copy_list: copies,
+            })?;
+        } else {
+            output.styled(&shown(place, result, copies.as_deref().unwrap_or_default()))?;
+        }
+    }
+    if !args.json {
+        let (first, last) = (args.offset + 1, args.offset + found.results.len());
+        let line = match found.results.len() {
+            0 => format!("nothing found among the originals ({} match)\n", thousands(found.total)),
+            _ => format!("{first} to {last} of {} originals\n", thousands(found.total)),
+        };
+        output.bytes(line.as_bytes())?;
+    }
+    output.finish()?;
+    Ok(if found.results.is_empty() { Outcome::Refused } else { Outcome::Done })
+}
+
+const TITLE: Style = Style::new().bold();
+const MATCH: Style = AnsiColor::Yellow.on_default().bold();
+const FAINT: Style = Style::new().dimmed();
+
+fn shown(place: usize, result: &SearchResult, copies: &[JsonCopy]) -> String {
+    let document = &result.document;
+    let mut text = String::new();
+    let title = match &result.title {
+        Some(title) => marked(title, TITLE),
+        None => format!("{TITLE}{}{TITLE:#}", document.key),
+    };
+    let count = match document.copies {
+        0 => String::new(),
+        1 => ", 1 copy".to_owned(),
+        n => format!(", {} copies", thousands(n)),
+    };
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{place:>3}. {title}");
+    let _ = writeln!(
+        text,
+        "     {FAINT}{}  {}{count}{FAINT:#}",
+        document.key,
+        format_time(document.created)
+    );
+    let _ = writeln!(text, "     {}", marked(&result.snippet, Style::new()));
+    for copy in copies {
+        let resemblance =
+            copy.resemblance.map_or_else(String::new, |resemblance| format!("  {resemblance:.3}"));
+        let _ = writeln!(
+            text,
+            "       {FAINT}{:<13} {}  {}{resemblance}{FAINT:#}",
+            copy.verdict, copy.id, copy.created
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// A snippet with what matches in colour.
+fn marked(snippet: &Snippet, plain: Style) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    for highlight in &snippet.highlights {
+        let _ = write!(
+            text,
+            "{plain}{}{plain:#}{MATCH}{}{MATCH:#}",
+            &snippet.text[at..highlight.start],
+            &snippet.text[highlight.clone()]
+        );
+        at = highlight.end;
+    }
+    let _ = write!(text, "{plain}{}{plain:#}", &snippet.text[at..]);
+    text
+}

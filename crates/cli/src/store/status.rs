@@ -1,0 +1,119 @@
+//! `wonbon status`: what a store holds and takes.
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::open_to_read;
+use crate::Outcome;
+use crate::batch::thousands;
+use crate::output::Output;
+
+/// Show what a store holds, how it decides, and what it takes on disk and in memory.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print it as one line of JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Status {
+    store: String,
+    rule: String,
+    shingle_words: usize,
+    seed: String,
+    documents: u64,
+    originals: u64,
+    copies: u64,
+    empty: u64,
+    old_versions: u64,
+    database_bytes: u64,
+    snapshot_bytes: u64,
+    search_bytes: u64,
+    index_memory_bytes: u64,
+    search_behind: u64,
+    open_seconds: f64,
+}
+
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    let started = Instant::now();
+    let store = open_to_read(directory)?;
+    let open_seconds = started.elapsed().as_secs_f64();
+    let (counts, disk, params) = (store.counts()?, store.disk_bytes(), store.params());
+    let status = Status {
+        store: directory.display().to_string(),
+        rule: params.rule.to_string(),
+        shingle_words: params.shingle_words.get(),
+        seed: params.seed.to_string(),
+        documents: counts.documents,
+        originals: counts.originals,
+        copies: counts.copies,
+        empty: counts.empty,
+        old_versions: counts.old_versions,
+        database_bytes: disk.database,
+        snapshot_bytes: disk.snapshot,
+        search_bytes: disk.search,
+        index_memory_bytes: store.index_bytes() as u64,
+        search_behind: store.search_behind()?,
+        open_seconds,
+    };
+    let mut output = Output::new();
+    if args.json {
+        output.json_line(&status)?;
+    } else {
+        output.bytes(table(&status).as_bytes())?;
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+fn table(status: &Status) -> String {
+    let share = |count: u64| match status.documents {
+        0 => String::new(),
+        all => format!("{:.1} %", count as f64 * 100.0 / all as f64),
+    };
+    let each = |bytes: u64| match status.documents {
+        0 => String::new(),
+        all => format!("{:.0} bytes a document", bytes as f64 / all as f64),
+    };
+    let mut lines = vec![
+        format!("store            {}", status.store),
+        format!(
+            "decides by       {}, shingles of {} words, seed {}",
+            status.rule, status.shingle_words, status.seed
+        ),
+        String::new(),
+    ];
+    for (what, count, note) in [
+        ("documents", status.documents, String::new()),
+        ("originals", status.originals, share(status.originals)),
+        ("copies", status.copies, share(status.copies)),
+        ("empty", status.empty, share(status.empty)),
+        ("old versions", status.old_versions, String::new()),
+    ] {
+        lines.push(format!("{what:<16} {:>14}  {note}", thousands(count)));
+    }
+    lines.push(String::new());
+    for (what, bytes) in [
+        ("database", status.database_bytes),
+        ("index snapshot", status.snapshot_bytes),
+        ("search index", status.search_bytes),
+        ("index in memory", status.index_memory_bytes),
+    ] {
+        lines.push(format!("{what:<16} {:>14}  {}", megabytes(bytes), each(bytes)));
+    }
+    lines.push(String::new());
+    let behind = match status.search_behind {
+        0 => "up to date".to_owned(),
+        changes => format!("{} changes behind", thousands(changes)),
+    };
+    lines.push(format!("search           {behind}"));
+    lines.push(format!("opened in        {:.2} s", status.open_seconds));
+    lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
