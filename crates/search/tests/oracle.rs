@@ -283,7 +283,7 @@ proptest! {
         for text in [text, odd] {
             if let Ok(query) = Query::parse(&text) {
                 let shown = wonbon_search::snippet(&text, &query, 20);
-                shown.to_html();
+                prop_assert!(shown.to_html().len() >= shown.text.len());
             }
         }
     }
