@@ -15,6 +15,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use crate::query::{Item, Phrase, Query};
 use crate::schema::Fields;
+use crate::steady::Steady;
 
 /// How much more a word in the title counts.
 const TITLE_BOOST: f32 = 2.0;
@@ -98,7 +99,7 @@ fn compile_phrase(phrase: &Phrase, field: Field) -> Box<dyn TantivyQuery> {
             let (_, term) = terms.swap_remove(0);
             Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
         }
-        None => Box::new(PhraseQuery::new_with_offset(terms)),
+        None => Box::new(Steady(PhraseQuery::new_with_offset(terms))),
         Some((_, character)) if terms.is_empty() => {
             let text = character.value().as_str().map(following).unwrap_or_default();
             let behind = Term::from_field_text(field, &text);
@@ -109,7 +110,7 @@ fn compile_phrase(phrase: &Phrase, field: Field) -> Box<dyn TantivyQuery> {
             terms.push(end);
             let mut query = PhrasePrefixQuery::new_with_offset(terms);
             query.set_max_expansions(FOLLOWERS_MAX);
-            Box::new(query)
+            Box::new(Steady(query))
         }
     }
 }

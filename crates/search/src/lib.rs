@@ -40,6 +40,7 @@ mod reader;
 mod row_set;
 mod schema;
 mod snippet;
+mod steady;
 mod tokenizer;
 mod top;
 pub mod units;

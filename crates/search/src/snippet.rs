@@ -79,7 +79,8 @@ fn phrases(query: &Query, title: bool) -> Vec<&Phrase> {
     phrases.collect()
 }
 
-/// A unit of the text that matches: which phrase it belongs to, and its place.
+/// A word or run of the text that matches: which phrase it belongs to, and its place. It is shown whole or
+/// not marked.
 #[derive(Clone, Debug)]
 struct Marked {
     phrase: usize,
@@ -102,7 +103,7 @@ fn make(text: &str, phrases: &[&Phrase], length: usize) -> Snippet {
     fold(text, window, &highlights)
 }
 
-/// Which units of the text match, in the order of their places.
+/// What of the text matches, in the order of places.
 fn mark(text: &str, phrases: &[&Phrase]) -> Vec<Marked> {
     let mut matching: Vec<Vec<usize>> = vec![Vec::new(); phrases.len()];
     let mut recent =
@@ -130,8 +131,16 @@ fn mark(text: &str, phrases: &[&Phrase]) -> Vec<Marked> {
             }
             if matching.first() == Some(&phrase.units.len()) {
                 matching.remove(0);
-                for back in (0..phrase.units.len()).rev() {
-                    marked.push(Marked { phrase: index, place: recent.place(number - back) });
+                let first = number + 1 - phrase.units.len();
+                for (unit, number) in phrase.units.iter().zip(first..) {
+                    let place = recent.place(number);
+                    match marked.last_mut() {
+                        Some(Marked { place: run, .. }) if unit.joined => {
+                            run.start = run.start.min(place.start);
+                            run.end = run.end.max(place.end);
+                        }
+                        _ => marked.push(Marked { phrase: index, place }),
+                    }
                 }
             }
         }

@@ -1,4 +1,5 @@
 //! What stays, what goes, and what readers see.
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
 use std::path::Path;
 
