@@ -17,6 +17,7 @@
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row as SqlRow, params};
 use wonbon_index::Row;
 use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
@@ -227,6 +228,8 @@ impl Database {
     fn open(path: &Path, flags: OpenFlags, cache_kib: i32) -> Result<Self, StoreError> {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(std::time::Duration::from_secs(30))?;
+        // Otherwise SQLite plans a statement again for every value that is bound to it.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let database = Database { connection, path: path.to_owned() };
         let wrong = |what: String| database.damaged(what);
         let number = |name: &str| -> Result<i32, StoreError> {

@@ -1,9 +1,8 @@
-//! The first half of a document's way: bytes to shingles and features.
+//! What a post's reason is made from: its shingles and features.
 
 use wonbon_sketch::{ElementSet, FeatureMaker, FeatureParams, SketchError};
 use wonbon_text::extract::core_text;
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, shingles};
-use wonbon_text::words::normal_form;
 
 use super::families::Document;
 use super::sample::Post;
@@ -21,17 +20,15 @@ impl Reader {
         Ok(Reader { features: FeatureMaker::new(params)? })
     }
 
-    /// Makes of a post what the decision needs.
-    pub fn read(&self, post: Post) -> Document {
+    /// Makes of a post what its reason needs.
+    pub fn read(&self, post: &Post) -> Document {
         let core = core_text(&post.bytes, post.charset.as_deref(), None);
         let shingles_in_order = shingles(&core.page.text, DEFAULT_SHINGLE_WORDS);
         Document {
-            id: post.id,
-            created: post.created,
-            bytes: post.bytes,
+            id: post.id.clone(),
+            created: post.created.clone(),
             charset: core.charset,
             from_page: core.is_html,
-            normal_form: normal_form(&core.page.text),
             features: self.features.features(&shingles_in_order),
             shingles: ElementSet::new(shingles_in_order.clone()),
             shingles_in_order,

@@ -9,7 +9,9 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use super::families::{Kind, Verdict};
+use wonbon_store::Kind;
+
+use super::families::Verdict;
 use crate::rule::FEATURE_COUNT;
 
 /// The widest line.
