@@ -45,6 +45,7 @@ pub(crate) fn write(
         title: "average time of a question (figure 2), logarithmic",
         logarithmic: true,
         label: |seconds| match seconds {
+            seconds if seconds < 0.9e-6 => format!("{:.0} ns", seconds * 1e9),
             seconds if seconds < 0.9e-3 => format!("{:.0} µs", seconds * 1e6),
             seconds if seconds < 0.9 => format!("{:.0} ms", seconds * 1e3),
             seconds => format!("{seconds:.0} s"),
@@ -90,7 +91,7 @@ fn markdown(
         args.queries,
         match args.draw {
             Draw::Stored => "posts stored so far",
-            Draw::All => "posts of the last step, stored or not, as in the paper",
+            Draw::All => "posts of the last step, stored or not (as in the paper),",
         }
     )?;
     writeln!(
@@ -169,7 +170,8 @@ fn markdown(
     writeln!(
         page,
         "Microseconds of CPU to add a document of this step, and bytes a document in all (of memory \
-         for the default, of the file for the others).\n"
+         for the default, of the file for the others). The default takes documents one by one, with two \
+         readings of the clock.\n"
     )?;
     heading(&mut page, &["documents"], &names)?;
     for step in steps {

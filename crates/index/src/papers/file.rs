@@ -10,6 +10,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::page_counter::take_page_accesses;
@@ -108,6 +109,9 @@ impl IndexFile {
 
     fn opened(connection: Connection, path: PathBuf, sum: Sum) -> rusqlite::Result<Self> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        // The bundled SQLite is built with STAT4, and would plan a statement anew for every value
+        // that is bound to it: two thirds of the time of a search in small trees.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let (searched, compared) = (Cell::new(0), Cell::new(0));
         let file = IndexFile { connection, path, sum, broken: false, searched, compared };
         file.set_cache_bytes(CACHE_BYTES)?;

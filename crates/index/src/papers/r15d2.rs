@@ -6,7 +6,7 @@
 //!
 //! Cost: one to fifteen descents, each along every branch whose rectangle holds the point. A node of
 //! SQLite's R*-tree is a row of a table, found through that table's own B-tree: reading one node of
-//! a large tree takes three pages where the paper's took one.
+//! a large tree takes two or three pages where the paper's took one.
 
 use rusqlite::Connection;
 
