@@ -334,3 +334,27 @@ fn a_file_whose_loading_was_broken_off_is_refused() {
     let error = R15D2::open(path, PARAMS).unwrap_err().to_string();
     assert!(error.ends_with("is damaged: loading it was broken off; build it again"), "{error}");
 }
+
+#[test]
+fn an_insertion_that_fails_in_the_last_tree_leaves_nothing_in_the_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let path: &Path = &directory.path().join("index.db");
+    write::<SixBTrees>(path);
+    let stored = features(1000);
+    let database = rusqlite::Connection::open(path).unwrap();
+    let last = stored[5] as u32 as i32;
+    database.execute("INSERT INTO feature_6 VALUES (?1, 1000)", [last]).unwrap();
+    drop(database);
+    let mut index = B6D1::open(path, PARAMS).unwrap();
+    let error = index.insert(Row(1000), &stored).unwrap_err();
+    assert!(matches!(error, IndexError::DamagedFile { .. }), "{error}");
+    assert_eq!(index.len(), 300 - 14);
+    assert!(answers_as_written(&index));
+    drop(index);
+    let database = rusqlite::Connection::open(path).unwrap();
+    for tree in ["feature_1", "feature_5", "originals"] {
+        let statement = format!("SELECT count(*) FROM {tree} WHERE row = 1000");
+        let rows: i64 = database.query_row(&statement, [], |row| row.get(0)).unwrap();
+        assert_eq!(rows, 0, "{tree}");
+    }
+}
