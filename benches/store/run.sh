@@ -7,7 +7,7 @@
 # papers: the experiment of Lee, Lee and Kim 2010 (figures 2 and 3). src/main.rs tells what is
 # measured and what is left out. Writes results/<date>-papers.md and two plots beside it, or
 # results/<date>-papers-<name>.md with --name NAME. Index files go to a temporary directory and need
-# 4 kB a document there (TMPDIR says where).
+# 2.2 kB a document there (TMPDIR says where).
 set -euo pipefail
 cd "$(dirname "$0")"
 command_line="benches/store/run.sh $*"

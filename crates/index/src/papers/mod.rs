@@ -17,9 +17,10 @@
 //!
 //! Cost: see `docs/papers-indexes.md`, with measurements.
 //!
-//! Guarantees: answers are exact. An insertion or removal happens whole or not at all, also when the
-//! program is killed. The file is one program's at a time. A file of something else, or one whose
-//! structure is damaged, is refused; [`SqliteIndex::verify`] finds any other damage.
+//! Guarantees: answers from a sound file are exact. An insertion or removal is one transaction of
+//! SQLite with its rollback journal. The file is one program's at a time. A file of something else is
+//! refused when it is opened, a damaged page when SQLite stumbles over it; [`SqliteIndex::verify`]
+//! reads everything and compares it.
 //!
 //! Not here: forced reinsertion, the part of the R*-tree that SQLite's module leaves out.
 
