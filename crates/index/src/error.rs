@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use crate::IndexParams;
+#[cfg(feature = "papers")]
+use crate::Row;
 
 /// Why an index could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +51,53 @@ pub enum IndexError {
         path: PathBuf,
         /// What is wrong with it.
         what: &'static str,
+    },
+    /// The request was wrong: the papers' indexes compare one way only.
+    #[cfg(feature = "papers")]
+    #[error("{index} compares 2 of 6 features, not {params}")]
+    OnlyTwoOfSix {
+        /// The papers' name of the index.
+        index: &'static str,
+        /// What was asked for.
+        params: IndexParams,
+    },
+    /// The request was wrong: a row is added once.
+    #[cfg(feature = "papers")]
+    #[error("row {} is in the index already", row.0)]
+    RowTaken {
+        /// Which one.
+        row: Row,
+    },
+    /// The request was wrong: the file is something else. It is left as it is.
+    #[cfg(feature = "papers")]
+    #[error("{path} is no {want} index: {what}")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The papers' name of the index that it should be.
+        want: &'static str,
+        /// What it is instead.
+        what: &'static str,
+    },
+    /// An index file contradicts itself. It is left as it is, for inspection.
+    #[cfg(feature = "papers")]
+    #[error("the index file {path} is damaged: {what}")]
+    DamagedFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The environment failed, by SQLite's word.
+    #[cfg(feature = "papers")]
+    #[error("could not {doing} the index file {path}")]
+    Sqlite {
+        /// What was being done.
+        doing: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
     },
     /// The environment failed.
     #[error("could not {doing} {path}")]

@@ -2,7 +2,8 @@
 //!
 //! One question, asked once for every document that arrives, so everything here is about answering
 //! it fast while originals come and go. [`CopyIndex`] states it; [`MemoryIndex`] is the answer that
-//! Wonbon uses. All implementations pass one contract suite (`tests/contract.rs`).
+//! Wonbon uses; module `papers` (a feature of that name, off by default, because it needs SQLite) has
+//! the three that Lee, Lee and Kim compared. All implementations pass one contract suite (`tests/contract.rs`).
 //!
 //! An index holds originals only: a copy never enters it, so drift cannot chain one family into the
 //! next. It holds no truth of its own; it can be built again from the features that the store keeps.
@@ -13,6 +14,8 @@
 mod error;
 mod key_table;
 mod memory;
+#[cfg(feature = "papers")]
+pub mod papers;
 mod snapshot;
 mod subsets;
 

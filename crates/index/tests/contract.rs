@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use proptest::prelude::*;
+use wonbon_index::papers::{B6D1, R1D3, R15D2};
 use wonbon_index::{CopyIndex, IndexError, IndexParams, Match, MemoryIndex, Row};
 
 /// The slow, obvious index.
@@ -90,12 +91,12 @@ fn follows_the_model(index: &mut dyn CopyIndex, steps: &[Step]) {
 
 /// The suite for one implementation, given how to make an empty one.
 macro_rules! contract {
-    ($name:ident, $make:expr) => {
+    ($name:ident, $cases:expr, $make:expr) => {
         mod $name {
             use super::*;
 
             proptest! {
-                #![proptest_config(ProptestConfig::with_cases(300))]
+                #![proptest_config(ProptestConfig::with_cases($cases))]
 
                 #[test]
                 fn two_of_six_follows_the_model(steps in steps(6)) {
@@ -106,7 +107,11 @@ macro_rules! contract {
     };
 }
 
-contract!(memory, |params| MemoryIndex::new(params).unwrap());
+contract!(memory, 300, |params| MemoryIndex::new(params).unwrap());
+// Making the trees takes longer than filling them.
+contract!(b6d1, 100, |params| B6D1::temporary(params).unwrap());
+contract!(r15d2, 100, |params| R15D2::temporary(params).unwrap());
+contract!(r1d3, 100, |params| R1D3::temporary(params).unwrap());
 
 proptest! {
     #[test]

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The decision at store time, measured.
+#
+#   benches/store/run.sh papers [--steps N,N,...] [--queries N] [--draw stored|all] [--rounds N]
+#                               [--seed N] [--cache-mebibytes N] [--core N]
+#
+# papers: the experiment of Lee, Lee and Kim 2010 (figures 2 and 3). src/main.rs tells what is
+# measured and what is left out. Writes results/<date>-papers.md and two plots beside it, or
+# results/<date>-papers-<name>.md with --name NAME. Index files go to a temporary directory and need
+# 2.2 kB a document there (TMPDIR says where).
+set -euo pipefail
+cd "$(dirname "$0")"
+command_line="benches/store/run.sh $*"
+[ "${1:-}" = papers ] || { echo "error: say which: $0 papers" >&2; exit 2; }
+shift
+
+core=1 name="" options=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --core) core=$2; shift 2 ;;
+    --name) name=-$2; shift 2 ;;
+    *) options+=("$1"); shift ;;
+  esac
+done
+
+cargo build --release --quiet
+bench=${CARGO_TARGET_DIR:-target}/release/store-bench
+commit=$(git rev-parse --short HEAD)
+[ -z "$(git status --porcelain -- ../../crates . ':!results')" ] || commit="$commit and changes"
+mkdir -p results
+nice taskset -c "$core" "$bench" papers --command "$command_line" --commit "$commit" \
+  --date "$(date +%F)" --out "results/$(date +%F)-papers$name" "${options[@]}"
