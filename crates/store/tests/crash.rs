@@ -50,7 +50,8 @@ fn child() {
                     let key = format!("document {named}");
                     let text = text(number);
                     store.add(&NewDocument::text(&key, Some(created), &text)).unwrap();
-                    writeln!(log, "{named} {number}").unwrap();
+                    // One write: a kill leaves the whole line or nothing.
+                    log.write_all(format!("{named} {number}\n").as_bytes()).unwrap();
                 }
             });
         }
@@ -105,10 +106,8 @@ fn look(directory: &Path) -> (u64, bool) {
             continue;
         };
         file.read_to_string(&mut log).unwrap();
-        // The last line may have been cut by the kill.
-        let whole = log.rfind('\n').map_or("", |end| &log[..=end]);
         let mut last = std::collections::HashMap::new();
-        for line in whole.lines() {
+        for line in log.lines() {
             let (named, number) = line.split_once(' ').unwrap();
             last.insert(named.to_owned(), number.parse::<u64>().unwrap());
         }
