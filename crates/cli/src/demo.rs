@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde::Serialize;
+use unicode_width::UnicodeWidthChar;
 
 use wonbon_input::rows::Ranking;
 use wonbon_input::time::microseconds;
@@ -137,9 +138,20 @@ fn found(store: &Store) -> anyhow::Result<String> {
             n => format!("{n} copies"),
         };
         let _ = writeln!(text, "  {} ({copies})", document.key);
-        let _ = writeln!(text, "    {}", result.snippet.text);
+        let _ = writeln!(text, "    {}", first_columns(&result.snippet.text, 90));
     }
     Ok(text)
+}
+
+/// As much of a line as fits so many columns of a terminal.
+fn first_columns(line: &str, columns: usize) -> String {
+    let mut width = 0;
+    let fits = |c: &char| {
+        width += c.width().unwrap_or(0);
+        width <= columns
+    };
+    let shown: String = line.chars().take_while(fits).collect();
+    if shown.len() < line.len() { format!("{}…", shown.trim_end()) } else { shown }
 }
 
 /// The summary line and what to try next.
@@ -158,7 +170,7 @@ fn closing(rule: Rule, verdicts: &[Verdict<'_>], times: &mut [Duration]) -> Stri
     };
     format!(
         "\n{posts} posts: {originals} originals, {copies} copies, {empty} empty by {rule}; \
-         median add, durable, {microseconds} microseconds.\n\n\
+         median durable add {microseconds} microseconds.\n\n\
          Try next:\n  \
          wonbon demo {other}\n  \
          wonbon demo --json                 one line a post, for programs\n  \

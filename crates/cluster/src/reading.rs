@@ -392,8 +392,7 @@ pub fn for_each_document<S, O: Default + Send>(
     visit: impl Fn(&mut S, &Visited<'_>, &mut O) + Sync,
     mut write: impl FnMut(O, Vec<Skipped>, u64) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
-    let reading =
-        Reading { inputs, keep: &Keep::Earliest, threads, skip_items: 0, progress };
+    let reading = Reading { inputs, keep: &Keep::Earliest, threads, skip_items: 0, progress };
     read_documents(reading, state, visit, |rows| write(rows.output, rows.skipped, rows.input_bytes))
 }
 
@@ -610,8 +609,7 @@ impl<O> ItemRows<O> {
             let ranking = ranking_of(&ranking_cell);
             let created_cell = created.map_or(Cell::Nothing, |array| cell(array, row));
             let created = ranking_of(&created_cell);
-            let [title, site, author, language] =
-                described.map(|array| text_of(array, row));
+            let [title, site, author, language] = described.map(|array| text_of(array, row));
             let about = About {
                 title: title.as_deref(),
                 site: site.as_deref(),

@@ -187,7 +187,8 @@ impl Database {
         connection.execute_batch("BEGIN IMMEDIATE")?;
         connection.execute_batch(SCHEMA)?;
         {
-            let mut insert = connection.prepare("INSERT INTO meta (name, value) VALUES (?1, ?2)")?;
+            let mut insert =
+                connection.prepare("INSERT INTO meta (name, value) VALUES (?1, ?2)")?;
             for (name, value) in params.to_values() {
                 insert.execute((name, value))?;
             }
@@ -273,10 +274,7 @@ impl Database {
 
     /// The parameters the store was made with.
     pub(crate) fn params(&self) -> Result<StoreParams, StoreError> {
-        StoreParams::from_values(
-            |name| self.meta(name).ok().flatten(),
-            |what| self.damaged(what),
-        )
+        StoreParams::from_values(|name| self.meta(name).ok().flatten(), |what| self.damaged(what))
     }
 
     pub(crate) fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
@@ -486,9 +484,9 @@ impl Database {
         let last: Option<i64> =
             self.connection.query_row("SELECT max(change) FROM changes", [], |row| row.get(0))?;
         let forgotten: u64 =
-            self.meta("changes forgotten")?.and_then(|text| text.parse().ok()).ok_or_else(|| {
-                self.damaged("it does not say which changes it has forgotten".to_owned())
-            })?;
+            self.meta("changes forgotten")?.and_then(|text| text.parse().ok()).ok_or_else(
+                || self.damaged("it does not say which changes it has forgotten".to_owned()),
+            )?;
         Ok((last.map_or(forgotten, |last| (last as u64).max(forgotten)), forgotten))
     }
 

@@ -118,9 +118,10 @@ impl From<rusqlite::Error> for StoreError {
         use rusqlite::ErrorCode;
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => StoreError::DiskFull,
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                StoreError::Damaged { path: PathBuf::from("documents.sqlite"), what: error.to_string() }
-            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged {
+                path: PathBuf::from("documents.sqlite"),
+                what: error.to_string(),
+            },
             Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
                 StoreError::WriteFailed { what: error.to_string() }
             }

@@ -111,7 +111,8 @@ impl Judge<'_> {
                 later.push(order);
                 continue;
             }
-            if best.as_ref().is_none_or(|(known, by, _)| (likeness, Reverse(order)) > (*known, *by)) {
+            if best.as_ref().is_none_or(|(known, by, _)| (likeness, Reverse(order)) > (*known, *by))
+            {
                 let standing = Standing {
                     kind: kind_of_copy(asked.names, original.names),
                     original: Some(found.row),

@@ -49,12 +49,8 @@ impl WriteLock {
     pub(crate) fn take(places: &Places) -> Result<Self, StoreError> {
         let path = places.lock();
         let io = |source| StoreError::Io { doing: "open", path: path.clone(), source };
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(io)?;
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => Ok(WriteLock(file)),
             Err(TryLockError::WouldBlock) => {

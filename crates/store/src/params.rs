@@ -119,7 +119,9 @@ impl StoreParams {
     #[must_use]
     pub fn features(&self) -> (FeatureParams, IndexParams) {
         let (groups, group_size, agreeing) = match self.rule {
-            Rule::Features(agreeing) => (FEATURE_COUNT, FeatureParams::default().group_size, agreeing),
+            Rule::Features(agreeing) => {
+                (FEATURE_COUNT, FeatureParams::default().group_size, agreeing)
+            }
             Rule::Threshold(threshold) => {
                 let (groups, group_size) = for_threshold(threshold);
                 (groups, group_size, 1)
@@ -220,8 +222,7 @@ mod tests {
     fn at_least_99_of_100_are_found_at_every_threshold() {
         for hundredths in 10..=100 {
             let threshold = f64::from(hundredths) / 100.0;
-            let params =
-                StoreParams { rule: Rule::Threshold(threshold), ..StoreParams::default() };
+            let params = StoreParams { rule: Rule::Threshold(threshold), ..StoreParams::default() };
             let (features, index) = params.features();
             let found = wonbon_sketch::copy_probability(
                 threshold,

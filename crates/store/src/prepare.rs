@@ -158,7 +158,10 @@ fn content_name(bytes: &[u8]) -> [u8; 16] {
 
 fn set_name(shingles: &ElementSet) -> u64 {
     let start = shingles.len() as u64;
-    shingles.as_slice().iter().fold(start, |hash, &shingle| finalise(hash.rotate_left(17) ^ shingle))
+    shingles
+        .as_slice()
+        .iter()
+        .fold(start, |hash, &shingle| finalise(hash.rotate_left(17) ^ shingle))
 }
 
 /// A text as the database keeps it: compressed, with a checksum of its own.

@@ -17,8 +17,8 @@ use std::sync::{Arc, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
 use wonbon_search::{
-    Hit, Page, Query, SearchConfig, SearchDocument, SearchError, SearchIndex, SearchReader, Snippet,
-    snippet, title_snippet,
+    Hit, Page, Query, SearchConfig, SearchDocument, SearchError, SearchIndex, SearchReader,
+    Snippet, snippet, title_snippet,
 };
 use wonbon_text::words::NORMAL_FORM_VERSION;
 
@@ -86,9 +86,9 @@ impl Follower {
         let mut following = self.open();
         loop {
             let wait = match &following {
-                Ok(following) => following
-                    .since
-                    .map(|since| COMMIT_AFTER.saturating_sub(since.elapsed())),
+                Ok(following) => {
+                    following.since.map(|since| COMMIT_AFTER.saturating_sub(since.elapsed()))
+                }
                 Err(_) => None,
             };
             let wake = match wait {
@@ -134,8 +134,7 @@ impl Follower {
 
     fn open(&self) -> Result<Following, StoreError> {
         let config = SearchConfig::default();
-        let opened =
-            SearchIndex::open(&self.directory, &search_identity(&self.identity), &config)?;
+        let opened = SearchIndex::open(&self.directory, &search_identity(&self.identity), &config)?;
         if let Some(why) = opened.rebuilt {
             *self.state.rebuilt.write().expect("no one panics with it") = Some(why.to_string());
         }

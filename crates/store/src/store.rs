@@ -50,7 +50,9 @@ pub struct Store {
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("directory", &self.inner.places.directory).finish_non_exhaustive()
+        f.debug_struct("Store")
+            .field("directory", &self.inner.places.directory)
+            .finish_non_exhaustive()
     }
 }
 
@@ -120,7 +122,8 @@ impl Store {
         for leftover in ["documents.partial", "documents.partial-wal", "documents.partial-shm"] {
             let _ = std::fs::remove_file(directory.join(leftover));
         }
-        let identity = format!("{:016x}", u64::from_le_bytes(*drawn_bytes().first_chunk().expect("16")));
+        let identity =
+            format!("{:016x}", u64::from_le_bytes(*drawn_bytes().first_chunk().expect("16")));
         let database = Database::create(&partial, params, &identity)?;
         database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
         drop(database);
@@ -674,7 +677,8 @@ impl Store {
         let places = &self.inner.places;
         let database = places.database();
         DiskBytes {
-            database: bytes_on_disk(&database) + bytes_on_disk(&database.with_extension("sqlite-wal")),
+            database: bytes_on_disk(&database)
+                + bytes_on_disk(&database.with_extension("sqlite-wal")),
             snapshot: bytes_on_disk(&places.snapshot(&self.inner.identity)),
             search: bytes_on_disk(&places.search()),
         }

@@ -140,7 +140,10 @@ impl Inner {
                 ));
             }
             if record.standing.kind == Kind::Original {
-                index.write().expect("no one panics with it").insert(order.row, &record.features)?;
+                index
+                    .write()
+                    .expect("no one panics with it")
+                    .insert(order.row, &record.features)?;
             }
         }
         Ok(())

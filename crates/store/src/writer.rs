@@ -269,9 +269,8 @@ impl Writer {
             let connection = &self.families.database.connection;
             connection.execute_batch("BEGIN IMMEDIATE")?;
             let forgotten = self.families.database.forget_changes(seen);
-            let ended = forgotten.and_then(|()| {
-                connection.execute_batch("COMMIT").map_err(StoreError::from)
-            });
+            let ended = forgotten
+                .and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
             if ended.is_err() && !connection.is_autocommit() {
                 connection.execute_batch("ROLLBACK")?;
             }

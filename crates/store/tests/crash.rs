@@ -82,7 +82,10 @@ fn nothing_acknowledged_is_lost_by_a_kill() {
         acknowledged += seen;
         midst += u64::from(seen > 0 && complete);
     }
-    assert!(acknowledged > 0 && midst > kills / 4, "{acknowledged} documents, {midst} kills in the midst");
+    assert!(
+        acknowledged > 0 && midst > kills / 4,
+        "{acknowledged} documents, {midst} kills in the midst"
+    );
 }
 
 /// Opens the store of a killed child: everything that was acknowledged is there as it was given.
@@ -92,7 +95,10 @@ fn look(directory: &Path) -> (u64, bool) {
         // Killed before there was one: then nothing was acknowledged.
         Err(wonbon_store::StoreError::NoStore { .. }) => {
             let logged = (0..CLIENTS).any(|client| {
-                directory.join(format!("acknowledged.{client}")).metadata().is_ok_and(|m| m.len() > 0)
+                directory
+                    .join(format!("acknowledged.{client}"))
+                    .metadata()
+                    .is_ok_and(|m| m.len() > 0)
             });
             assert!(!logged, "acknowledged without a store");
             return (0, false);
@@ -114,9 +120,7 @@ fn look(directory: &Path) -> (u64, bool) {
         for (named, number) in last {
             let stored = store.get(&format!("document {named}")).unwrap();
             let stored = stored.unwrap_or_else(|| panic!("{named} was acknowledged and is lost"));
-            let given: Vec<String> = [number, named.parse::<u64>().unwrap() + 3]
-                .map(text)
-                .to_vec();
+            let given: Vec<String> = [number, named.parse::<u64>().unwrap() + 3].map(text).to_vec();
             // A newer version may have been stored and not yet acknowledged.
             assert!(given.contains(&stored.text), "{named} is not what was acknowledged");
             seen += 1;

@@ -200,7 +200,8 @@ fn run(params: &StoreParams, steps: &[Step], directory: &Path) {
             }
         }
         assert_eq!(families(&store), model.families(), "after step {at}, {step:?}");
-        let originals = model.families().values().filter(|(kind, _)| *kind == Kind::Original).count();
+        let originals =
+            model.families().values().filter(|(kind, _)| *kind == Kind::Original).count();
         assert_eq!(store.index_len(), originals, "after step {at}");
     }
     store.close().unwrap();

@@ -195,4 +195,3 @@ fn longest_shared_passage(document: &Document, other: &Document) -> usize {
     }
     longest
 }
-

@@ -16,7 +16,9 @@ use wonbon_cluster::reading::{Inputs, Skipped, for_each_document};
 use wonbon_store::{Added, Pending, Prepared, Store, StoreError, Stored};
 
 use super::{explained, new_document};
-use crate::batch::{FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input, thousands};
+use crate::batch::{
+    FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input, thousands,
+};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -100,7 +102,12 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn submit(&mut self, store: &Store, prepared: Prepared, started: Instant) -> anyhow::Result<()> {
+    fn submit(
+        &mut self,
+        store: &Store,
+        prepared: Prepared,
+        started: Instant,
+    ) -> anyhow::Result<()> {
         let id = prepared.key().to_owned();
         let pending = store.submit(prepared)?;
         self.waiting.push_back((id, started, pending));

@@ -28,7 +28,13 @@ use wonbon_cluster::reading::Visited;
 #[derive(clap::Args)]
 pub(crate) struct StoreOption {
     /// The directory of the store, for the commands on one.
-    #[arg(long, global = true, value_name = "DIR", env = "WONBON_STORE", default_value = "wonbon-store")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "WONBON_STORE",
+        default_value = "wonbon-store"
+    )]
     pub(crate) store: PathBuf,
 }
 
@@ -53,12 +59,12 @@ fn explained(error: StoreError) -> anyhow::Error {
         StoreError::NoStore { .. } => {
             Some("`wonbon add` or `wonbon init` makes one; --store says where it is")
         }
-        StoreError::Damaged { .. } => {
-            Some("nothing was answered from it; restore a backup, or export what `wonbon verify` passes")
-        }
-        StoreError::ParamsMismatch { .. } => {
-            Some("a store keeps what it was made with; export it and add to a new one to change that")
-        }
+        StoreError::Damaged { .. } => Some(
+            "nothing was answered from it; restore a backup, or export what `wonbon verify` passes",
+        ),
+        StoreError::ParamsMismatch { .. } => Some(
+            "a store keeps what it was made with; export it and add to a new one to change that",
+        ),
         StoreError::DiskFull => Some("make room and give the same command again"),
         _ => None,
     };
@@ -78,13 +84,14 @@ pub(crate) struct NotATime {
 
 /// A document as it was read, as the store takes it.
 fn new_document<'a>(visited: &Visited<'a>) -> Result<NewDocument<'a>, NotATime> {
-    let created = match visited.created {
-        None => None,
-        Some(value) => Some(microseconds(value).ok_or_else(|| NotATime {
-            key: visited.id.to_owned(),
-            time: format!("{value:?}"),
-        })?),
-    };
+    let created =
+        match visited.created {
+            None => None,
+            Some(value) => Some(microseconds(value).ok_or_else(|| NotATime {
+                key: visited.id.to_owned(),
+                time: format!("{value:?}"),
+            })?),
+        };
     let owned = |value: Option<&'a str>| value.map(Cow::Borrowed);
     Ok(NewDocument {
         key: visited.id.into(),

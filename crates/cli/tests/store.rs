@@ -1,0 +1,229 @@
+//! The commands on a store, as a person or a program sees them.
+
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
+mod support;
+
+use serde_json::Value;
+use support::{Files, command, json, json_lines, stderr, stdout, wonbon, wonbon_reading};
+
+const FERRY: &str = "one morning the old ferry did not come and the whole village stood on the quay \
+    with baskets and bicycles and one very patient goat waiting for somebody to explain";
+const BREAD: &str = "a loaf that rises overnight in a cold kitchen needs less yeast than any book \
+    says and more patience than any baker admits to having before the first coffee of the day";
+
+/// Rows with a scrap, a shouted copy, a text of its own and one without words.
+fn rows() -> String {
+    let row = |id: &str, created: &str, text: &str| {
+        serde_json::json!({"id": id, "created": created, "title": format!("About {id}"), "text": text})
+            .to_string()
+    };
+    [
+        row("https://ferry.example.org/1", "2024-03-01", FERRY),
+        row("scrap", "2024-03-02T10:00:00Z", FERRY),
+        row("shout", "2024-03-03", &FERRY.to_uppercase()),
+        row("bread", "2024-03-04", BREAD),
+        row("nothing", "2024-03-05", "..."),
+    ]
+    .join("\n")
+}
+
+/// A store of these rows; the files must live as long as it is used.
+fn filled() -> (Files, String) {
+    let files = Files::new();
+    let store = files.path().join("store").to_str().unwrap().to_owned();
+    let input = files.write("rows.jsonl", rows());
+    let output = wonbon(&["add", "--store", &store, &input]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    (files, store)
+}
+
+#[test]
+fn add_tells_of_every_document_what_it_is() {
+    let files = Files::new();
+    let store = files.path().join("store").to_str().unwrap().to_owned();
+    let input = files.write("rows.jsonl", rows());
+    let output = wonbon(&["--store", &store, "add", "--json", &input]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines = json_lines(stdout(&output));
+    let verdicts: Vec<&str> =
+        lines[..5].iter().map(|line| line["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["original", "identical", "same-text", "original", "empty"]);
+    assert_eq!(lines[1]["original"], "https://ferry.example.org/1");
+    assert_eq!(lines[1]["resemblance"], 1.0);
+    assert_eq!(lines[1]["features_equal"], 6);
+    assert!(lines[1]["microseconds"].as_u64().unwrap() > 0);
+    let summary = &lines[5]["summary"];
+    assert_eq!((&summary["documents"], &summary["copies"]), (&5.into(), &2.into()));
+
+    let again = wonbon(&["add", "--store", &store, &input]);
+    assert!(stderr(&again).contains("5 unchanged"), "{}", stderr(&again));
+}
+
+#[test]
+fn an_edit_is_a_new_version_and_frees_its_copies() {
+    let (files, store) = filled();
+    let edited =
+        serde_json::json!({"id": "https://ferry.example.org/1", "text": BREAD}).to_string();
+    let input = files.write("edited.jsonl", edited);
+    let output = wonbon(&["--store", &store, "add", "--verbose", &input]);
+    assert!(stdout(&output).starts_with("updated"), "{}", stdout(&output));
+    // Created before the bread, it takes its place; the scrap is the ferry's original now.
+    let get = |key: &str| json(&wonbon(&["--store", &store, "get", "--json", key]));
+    let ferry = get("https://ferry.example.org/1");
+    assert_eq!((&ferry["verdict"], &ferry["version"]), (&"original".into(), &2.into()));
+    assert_eq!(get("bread")["original"], "https://ferry.example.org/1");
+    assert_eq!(get("scrap")["verdict"], "original");
+    assert_eq!(get("shout")["original"], "scrap");
+    assert_eq!(wonbon(&["--store", &store, "verify"]).status.code(), Some(0));
+}
+
+#[test]
+fn search_finds_originals_only_with_their_copies() {
+    let (_files, store) = filled();
+    let found = wonbon(&["--store", &store, "search", "--json", "--copies", "patient goat"]);
+    let result = json(&found);
+    assert_eq!(result["id"], "https://ferry.example.org/1");
+    assert_eq!(result["site"], "example.org");
+    assert_eq!(result["copies"], 2);
+    let copies: Vec<&Value> = result["copy_list"].as_array().unwrap().iter().collect();
+    assert_eq!((&copies[0]["id"], &copies[1]["id"]), (&"scrap".into(), &"shout".into()));
+    assert!(result["snippet_html"].as_str().unwrap().contains("<mark>patient</mark>"));
+
+    let shown = wonbon(&["--store", &store, "search", "site:example.org", "before:2024-03-02"]);
+    assert!(stdout(&shown).contains("1 to 1 of 1 originals"), "{}", stdout(&shown));
+    let none = wonbon(&["--store", &store, "search", "zeppelin"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(stdout(&none).contains("nothing found"));
+    let deep = wonbon(&["--store", &store, "search", "--offset", "999999", "goat"]);
+    assert_eq!(deep.status.code(), Some(2), "{}", stdout(&deep));
+}
+
+#[test]
+fn a_check_stores_nothing() {
+    let (files, store) = filled();
+    let scrap = files.write("scrap.txt", format!("{FERRY}!!"));
+    let before = stdout(&wonbon(&["--store", &store, "status"])).lines().nth(3).map(str::to_owned);
+    let checked = wonbon(&["--store", &store, "check", "--json", &scrap]);
+    assert_eq!(checked.status.code(), Some(1), "a copy: the answer is no");
+    let line = &json_lines(stdout(&checked))[0];
+    assert_eq!(line["original"], "https://ferry.example.org/1");
+    let after = stdout(&wonbon(&["--store", &store, "status"])).lines().nth(3).map(str::to_owned);
+    assert_eq!(before, after);
+    let own =
+        wonbon_reading(&["--store", &store, "check", "-"], b"nothing of the kind was ever said");
+    assert_eq!(own.status.code(), Some(0), "{}", stderr(&own));
+}
+
+#[test]
+fn delete_promotes_the_earliest_copy() {
+    let (_files, store) = filled();
+    let deleted = wonbon(&["--store", &store, "delete", "https://ferry.example.org/1", "unknown"]);
+    assert_eq!(deleted.status.code(), Some(1));
+    assert_eq!(stderr(&deleted), "refused: there is no document `unknown`\n");
+    let family = wonbon(&["--store", &store, "get", "--family", "shout"]);
+    let lines: Vec<&str> = stdout(&family).lines().collect();
+    assert!(lines[0].starts_with("original") && lines[0].contains("scrap"), "{lines:?}");
+    assert_eq!(lines.len(), 2);
+    assert_eq!(wonbon(&["--store", &store, "get", "unknown"]).status.code(), Some(2));
+}
+
+#[test]
+fn what_is_exported_can_be_added_again() {
+    let (files, store) = filled();
+    let exported = wonbon(&["--store", &store, "export"]);
+    let lines = json_lines(stdout(&exported));
+    assert_eq!(lines.len(), 5);
+    let originals = wonbon(&["--store", &store, "export", "--originals"]);
+    assert_eq!(json_lines(stdout(&originals)).len(), 2);
+    for name in ["all.jsonl", "all.parquet"] {
+        let file = files.path().join(name).to_str().unwrap().to_owned();
+        assert_eq!(wonbon(&["--store", &store, "export", "-o", &file]).status.code(), Some(0));
+        let other = files.path().join(format!("store of {name}")).to_str().unwrap().to_owned();
+        let added = wonbon(&["--store", &other, "add", &file]);
+        assert_eq!(added.status.code(), Some(0), "{}", stderr(&added));
+        let again = wonbon(&["--store", &other, "export"]);
+        let verdicts = |lines: &[Value]| -> Vec<(Value, Value, Value)> {
+            lines
+                .iter()
+                .map(|line| (line["id"].clone(), line["original"].clone(), line["created"].clone()))
+                .collect()
+        };
+        assert_eq!(verdicts(&json_lines(stdout(&again))), verdicts(&lines), "{name}");
+    }
+    let wrong = files.path().join("all.docx").to_str().unwrap().to_owned();
+    let refused = wonbon(&["--store", &store, "export", "-o", &wrong]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn status_rebuild_backup_and_verify_agree() {
+    let (files, store) = filled();
+    let status = json(&wonbon(&["--store", &store, "status", "--json"]));
+    assert_eq!((&status["documents"], &status["originals"]), (&5.into(), &2.into()));
+    assert_eq!(status["rule"], "2of6");
+    assert_eq!(wonbon(&["--store", &store, "rebuild"]).status.code(), Some(0));
+    let copy = files.path().join("copy").to_str().unwrap().to_owned();
+    assert_eq!(wonbon(&["--store", &store, "backup", &copy]).status.code(), Some(0));
+    for store in [&store, &copy] {
+        let verified = wonbon(&["--store", store, "verify"]);
+        assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
+        assert_eq!(stderr(&verified), "5 documents, 0 differences\n");
+    }
+    let again = wonbon(&["--store", &store, "backup", &copy]);
+    assert_eq!(again.status.code(), Some(2), "a backup never overwrites");
+}
+
+#[test]
+fn a_store_keeps_what_it_was_made_with() {
+    let files = Files::new();
+    let store = files.path().join("store").to_str().unwrap().to_owned();
+    let made = wonbon(&[
+        "--store",
+        &store,
+        "init",
+        "--rule",
+        "threshold=0.9",
+        "--shingle",
+        "3",
+        "--seed",
+        "secret",
+    ]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    assert!(stderr(&made).contains("copies by threshold=0.9, shingles of 3 words, seed secret"));
+    let input = files.write("rows.jsonl", rows());
+    assert_eq!(wonbon(&["--store", &store, "add", &input]).status.code(), Some(0));
+    let again = wonbon(&["--store", &store, "init"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(stderr(&again).contains("there is a store at"), "{}", stderr(&again));
+    let status = json(&wonbon(&["--store", &store, "status", "--json"]));
+    assert_eq!(status["rule"], "threshold=0.9");
+}
+
+#[test]
+fn the_store_may_be_named_by_the_environment() {
+    let (_files, store) = filled();
+    let output = command(&["status", "--json"]).env("WONBON_STORE", &store).output().unwrap();
+    assert_eq!(json(&output)["documents"], 5);
+}
+
+#[test]
+fn bad_input_is_named_and_the_rest_is_stored() {
+    let files = Files::new();
+    let store = files.path().join("store").to_str().unwrap().to_owned();
+    let good = serde_json::json!({"id": "good", "text": FERRY});
+    let late = serde_json::json!({"id": "late", "created": "yesterday", "text": BREAD});
+    let unnamed = serde_json::json!({"id": "", "text": BREAD});
+    let input = files.write("rows.jsonl", format!("{good}\n{{broken\n{late}\n{unnamed}\n"));
+    let output = wonbon(&["--store", &store, "add", &input]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let told = stderr(&output);
+    assert!(told.contains("rows.jsonl:2 is not JSON"), "{told}");
+    assert!(told.contains("`late` has a creation time that is none"), "{told}");
+    assert!(told.contains("a key has 1 to 4096 bytes, this one has 0"), "{told}");
+    assert!(told.contains("1 originals, 3 refused"), "{told}");
+    assert_eq!(wonbon(&["--store", &store, "add", "no-such-file"]).status.code(), Some(2));
+    let nowhere = wonbon(&["--store", "no-such-store", "search", "x"]);
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(stderr(&nowhere).starts_with("error: there is no store at no-such-store"));
+}
