@@ -115,7 +115,7 @@ impl Follower {
             };
             for reply in waiting {
                 // Nobody waits any more: nothing to tell.
-                let _ = reply.send(caught_up.as_ref().map(|()| ()).map_err(again));
+                let _ = reply.send(caught_up.as_ref().copied().map_err(again));
             }
             if let Err(error) = caught_up {
                 // A damaged or failed index is opened again, which wipes what is damaged.
@@ -324,7 +324,7 @@ impl Store {
     ///
     /// The database's.
     pub fn search_behind(&self) -> Result<u64, StoreError> {
-        let last = self.reading(|database| database.last_change())?.0;
+        let last = self.reading(Database::last_change)?.0;
         let reader = self.inner.search.reader.read().expect("no one panics with it");
         Ok(last - reader.as_ref().map_or(0, SearchReader::mark).min(last))
     }

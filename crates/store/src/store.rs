@@ -668,7 +668,7 @@ impl Store {
     ///
     /// The database's.
     pub fn counts(&self) -> Result<Counts, StoreError> {
-        self.reading(|database| database.counts())
+        self.reading(Database::counts)
     }
 
     /// Bytes on disk: the database with its log, the snapshot of the index, the search index.
