@@ -35,13 +35,13 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(1);
 /// What a person may set; none of it changes what is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchConfig {
-    /// Memory for postings before they are written out, clamped to 16 MB and 4 GB. 64 MB holds some
-    /// 30 MB of text: more makes fewer segments and less merging, less keeps a small machine free.
+    /// Memory for postings before they are written out, clamped to 16 MB and 4 GB a thread. More makes
+    /// fewer segments and less merging, less keeps a small machine free.
     pub memory_bytes: usize,
-    /// Threads that make postings. One keeps up with a disk and leaves the other cores to the rest.
+    /// Threads that make postings. One leaves the other cores to the rest.
     pub threads: usize,
-    /// Whether opening compares every file with its checksum: about a second for two gigabytes that are in
-    /// the page cache. Without, damage shows when it is met, perhaps as a wrong answer.
+    /// Whether opening compares every file with its checksum: some 3 GB/s from the page cache. Without,
+    /// damage shows when it is met, perhaps as a wrong answer.
     pub verify_checksums: bool,
 }
 
