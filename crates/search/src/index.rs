@@ -14,6 +14,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tantivy::directory::{Directory, INDEX_WRITER_LOCK, MmapDirectory};
 use tantivy::indexer::IndexWriterOptions;
@@ -28,16 +29,19 @@ use crate::reader::{Checked, SearchReader, Shared, tokenizers};
 use crate::row_set::RowSet;
 use crate::schema::schema;
 
+/// How long opening waits for the lock: far longer than it takes to start a program.
+const BUSY_PATIENCE: Duration = Duration::from_secs(1);
+
 /// What a person may set; none of it changes what is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchConfig {
-    /// Memory for postings before they are written out, clamped to 16 MB and 4 GB. 64 MB holds some
-    /// 30 MB of text: more makes fewer segments and less merging, less keeps a small machine free.
+    /// Memory for postings before they are written out, clamped to 16 MB and 4 GB a thread. More makes
+    /// fewer segments and less merging, less keeps a small machine free.
     pub memory_bytes: usize,
-    /// Threads that make postings. One keeps up with a disk and leaves the other cores to the rest.
+    /// Threads that make postings. One leaves the other cores to the rest.
     pub threads: usize,
-    /// Whether opening compares every file with its checksum: about a second for two gigabytes that are in
-    /// the page cache. Without, damage shows when it is met, perhaps as a wrong answer.
+    /// Whether opening compares every file with its checksum: some 3 GB/s from the page cache. Without,
+    /// damage shows when it is met, perhaps as a wrong answer.
     pub verify_checksums: bool,
 }
 
@@ -105,8 +109,10 @@ impl SearchIndex {
         std::fs::create_dir_all(dir).map_err(io)?;
         let directory = MmapDirectory::open(dir).map_err(|error| engine(error.into()))?;
         // Held while it is looked at and wiped; a reader needs no lock, another writer does.
-        let lock = directory.acquire_lock(&INDEX_WRITER_LOCK);
-        let lock = lock.map_err(|error| engine(error.into()))?;
+        let lock = patiently(|| {
+            let lock = directory.acquire_lock(&INDEX_WRITER_LOCK);
+            lock.map_err(|error| engine(error.into()))
+        })?;
         let (checked, rebuilt) = match check(dir, identity, config.verify_checksums) {
             Ok(checked) => (checked, None),
             Err(SearchError::Damaged { what, .. }) => (None, Some(Rebuilt::Damaged { what })),
@@ -118,12 +124,12 @@ impl SearchIndex {
         let (writer, checked) = match checked {
             Some(checked) => {
                 drop(lock);
-                (writer(&checked.index, config).map_err(engine)?, checked)
+                (patiently(|| writer(&checked.index, config).map_err(engine))?, checked)
             }
             None => {
                 let index = create(dir)?;
                 drop(lock);
-                let mut writer = writer(&index, config).map_err(engine)?;
+                let mut writer = patiently(|| writer(&index, config).map_err(engine))?;
                 // From the first moment on the index says of what it is one.
                 let payload = Payload { mark: 0, documents: 0, identity: identity.to_owned() };
                 commit(&mut writer, &payload).map_err(engine)?;
@@ -262,6 +268,20 @@ fn writer(index: &Index, config: &SearchConfig) -> tantivy::Result<IndexWriter> 
         .num_merge_threads(1)
         .build();
     index.writer_with_options(options)
+}
+
+/// Tries again for a while when the lock is held. A process that was forked at this moment shares our files,
+/// and with them a lock that was just given back, until it starts its program.
+fn patiently<T>(mut attempt: impl FnMut() -> Result<T, SearchError>) -> Result<T, SearchError> {
+    let started = Instant::now();
+    loop {
+        match attempt() {
+            Err(SearchError::Busy { .. }) if started.elapsed() < BUSY_PATIENCE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            result => return result,
+        }
+    }
 }
 
 fn commit(writer: &mut IndexWriter, payload: &Payload) -> tantivy::Result<()> {

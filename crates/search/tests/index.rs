@@ -146,3 +146,22 @@ fn fields_choose_and_listings_are_newest_first() {
     assert_eq!(listed("title:제목 title:text"), [0_u32; 0]);
     assert_eq!(listed("title:목 text 본문 before:1970-01-02"), [1]);
 }
+
+#[test]
+fn readers_are_shared_between_threads() {
+    fn shareable<T: Clone + Send + Sync + 'static>(reader: T) -> T {
+        reader
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut opened = open(dir.path());
+    put(&mut opened.index, 1, "one");
+    opened.index.commit(1).unwrap();
+    let reader = shareable(opened.index.reader());
+    let threads = [(); 4].map(|()| {
+        let reader = reader.clone();
+        std::thread::spawn(move || rows(&reader, "one"))
+    });
+    for thread in threads {
+        assert_eq!(thread.join().unwrap(), [1]);
+    }
+}

@@ -214,12 +214,12 @@ fn found(reader: &SearchReader, query: &Query) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn search_finds_what_the_definition_says(
         documents in proptest::collection::vec(document(), 1..12),
-        questions in proptest::collection::vec(asked(), 100),
+        questions in proptest::collection::vec(asked(), 200),
     ) {
         let dir = tempfile::tempdir().unwrap();
         let reader = indexed(&documents, dir.path());
