@@ -10,7 +10,7 @@ use crate::bounds::Bounds;
 use crate::collection::{Collection, Side};
 
 /// Bytes of index a posting takes: signature, slot, position.
-pub(super) const POSTING_BYTES: u64 = 13;
+pub(super) const POSTING_BYTES: u64 = 16;
 
 /// The records of one side.
 pub(super) struct Shelf<'a> {
