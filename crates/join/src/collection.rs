@@ -18,6 +18,7 @@
 
 use crate::error::JoinError;
 use crate::interner::{Slots, mix};
+use crate::vector::prefetch;
 
 /// Which file a record came from. In a self join all are on the left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,6 +79,14 @@ impl Collection {
     pub fn record(&self, record: u32) -> &[u32] {
         let start = self.starts[record as usize] as usize;
         &self.tokens[start..start + self.sizes[record as usize] as usize]
+    }
+
+    /// Asks the processor for the first tokens of a record, if there is such a record.
+    #[inline]
+    pub(crate) fn fetch(&self, record: u32) {
+        if let Some(&start) = self.starts.get(record as usize) {
+            prefetch(&self.tokens, start as usize);
+        }
     }
 
     /// The size of a record.

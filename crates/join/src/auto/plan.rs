@@ -36,6 +36,9 @@ const MIXED_PAYS: f64 = 0.7;
 /// Probes looked at in each group of sizes.
 const SAMPLES: u32 = 12;
 
+/// The first tokens of slots are asked for so many slots ahead.
+pub(super) const SLOTS_AHEAD: u32 = 12;
+
 /// What to build and which way to go for each probe size.
 pub(super) struct Plan {
     /// By probe size: whether columns are used.
@@ -255,6 +258,7 @@ pub(super) fn count_lists(
     on_threads(parts, |number| {
         let mut lengths = vec![0_u32; lists];
         for slot in piece(slots, number, parts) {
+            shelf.fetch(slot + SLOTS_AHEAD);
             let tokens = shelf.tokens(slot);
             let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
             for &token in &tokens[..prefix as usize] {

@@ -11,6 +11,8 @@ use crate::algorithm::{Counters, Match};
 use crate::bounds::{Bounds, Row};
 use crate::vector::{Kernel, LANES, PostingQuery, narrow_bit, prefetch};
 
+/// The first tokens of probes are asked for so many probes ahead.
+const TOKENS_AHEAD: u32 = 12;
 /// The ends of lists are asked for so many probes ahead, and so many tokens of each.
 const ENDS_AHEAD: u32 = 4;
 const ENDS_FETCHED: usize = 64;
@@ -150,6 +152,7 @@ impl<'a> Worker<'a> {
             let most = most.min(self.prefix as usize).min(tokens.len());
             tokens[..most].iter().filter(move |&&token| token >= first_shared)
         };
+        collection.fetch(record + TOKENS_AHEAD);
         if ((record + ENDS_AHEAD) as usize) < collection.len() {
             for &token in prefix(record + ENDS_AHEAD, ENDS_FETCHED) {
                 prefetch(&self.ends, (token - first_shared) as usize);

@@ -51,6 +51,19 @@ impl<'a> Shelf<'a> {
         self.collection.record(self.record(slot))
     }
 
+    /// Asks the processor for the first tokens of a slot, if there is such a slot.
+    #[inline]
+    pub fn fetch(&self, slot: u32) {
+        match &self.records {
+            None => self.collection.fetch(slot),
+            Some(records) => {
+                if let Some(&record) = records.get(slot as usize) {
+                    self.collection.fetch(record);
+                }
+            }
+        }
+    }
+
     #[inline]
     pub fn size(&self, slot: u32) -> u32 {
         self.collection.size(self.record(slot))
