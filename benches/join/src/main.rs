@@ -169,9 +169,7 @@ fn read(file: &std::path::Path) -> Result<Collection> {
     let mut tokens = Vec::new();
     while source.reader().read_line(&mut line)? > 0 {
         tokens.clear();
-        for word in line.split_ascii_whitespace() {
-            tokens.push(numbers.number(word.as_bytes())?);
-        }
+        numbers.number_all(line.as_bytes(), &mut tokens)?;
         builder.push(Side::Left, &tokens)?;
         line.clear();
     }
