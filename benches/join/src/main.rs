@@ -47,6 +47,9 @@ enum Command {
     },
 }
 
+/// Cells over so many seconds are measured once.
+const NOT_REPEATED: f64 = 2.0;
+
 struct Count(u64);
 
 impl MatchSink for Count {
@@ -87,7 +90,7 @@ fn main() -> Result<()> {
                 let mut cells: Vec<Option<Cell>> = vec![None; algorithms.len()];
                 for _ in 0..repeat {
                     for (at, name) in algorithms.iter().enumerate() {
-                        if slow[at] || cells[at].as_ref().is_some_and(|cell| cell.wall > 20.0) {
+                        if slow[at] || cells[at].as_ref().is_some_and(|cell| cell.wall > NOT_REPEATED) {
                             continue;
                         }
                         let cell = run(&collection, name, &threshold, measure, threads)?;
