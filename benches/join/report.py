@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 
+PAIR_BYTES = 12
 ALGORITHMS = ["auto", "allpairs", "ppjoin", "ppjoin+", "mpjoin", "apjoin"]
 COLOURS = {"auto": "#d62728", "allpairs": "#7f7f7f", "ppjoin": "#1f77b4", "ppjoin+": "#17becf",
            "mpjoin": "#2ca02c", "apjoin": "#ff7f0e"}
@@ -68,7 +69,9 @@ def plot(path, title, x_label, series, x_log=False):
 
 def main():
     cells, memory, others = (load(path) for path in sys.argv[1:4])
-    base, limit, commit, command = sys.argv[4], float(sys.argv[5]), sys.argv[6], sys.argv[7]
+    with open(sys.argv[4], encoding="utf-8") as file:
+        notes = [line.strip() for line in file if line.strip()]
+    base, limit, commit, command = sys.argv[5], float(sys.argv[6]), sys.argv[7], sys.argv[8]
     one = {(c["file"], c["threshold"], c["algorithm"]): c for c in cells if c["threads"] == 1}
     two = {(c["file"], c["threshold"]): c for c in cells if c["threads"] == 2}
     files = list(dict.fromkeys(c["file"] for c in cells if c["file"] != "growth"))
@@ -78,7 +81,8 @@ def main():
            " apart), one core, the least of the repetitions; `auto, 2` is wall time on two cores and"
            " what part of the wall time on one that is",
            f"- a cell over {limit:g} s ends its row: `> {limit:g}` at lower thresholds",
-           "- `best / auto`: the fastest of the five over auto; above 1 auto is faster", ""]
+           "- `best / auto`: the fastest of the five over auto; above 1 auto is faster",
+           *(f"- {note}" for note in notes), ""]
     for name in files:
         sample = next(c for c in cells if c["file"] == name)
         out += [f"## {name}", "",
@@ -136,15 +140,17 @@ def main():
     if memory:
         out += ["## Peak memory of the whole program", "",
                 "`wonbon join FILE --threads 1`; the bound is 1.5 x (4 bytes a token + 16 bytes a posting) of the"
-                " paper's index. Pairs wait to be sorted at 20 bytes each on top; the program itself takes about 4 MB.", "",
-                "| file | t | algorithm | MB | bound, MB | pairs | reading s | ordering s | joining s | writing s |",
-                "|---|---|---|---|---|---|---|---|---|---|"]
+                f" paper's index. Pairs wait to be sorted at {PAIR_BYTES} bytes each, stated apart; resident code and"
+                " buffers of the program are in the figure.", "",
+                "| file | t | MB | of that pairs, MB | bound, MB | without pairs / bound | pairs | reading s | ordering s | joining s | writing s |",
+                "|---|---|---|---|---|---|---|---|---|---|---|"]
         for m in memory:
             if "peak_memory_bytes" not in m:
                 continue
             paper = one.get((m["file"], m["asked"], "apjoin"), m)
             bound = 1.5 * (4 * m["tokens"] + 16 * paper["postings"]) / 1e6
-            out.append(f"| {m['file']} | {m['asked']} | {m['algorithm']} | {m['peak_memory_bytes'] / 1e6:.1f} | {bound:.1f} "
+            peak, waiting = m["peak_memory_bytes"] / 1e6, PAIR_BYTES * m["pairs"] / 1e6
+            out.append(f"| {m['file']} | {m['asked']} | {peak:.1f} | {waiting:.1f} | {bound:.1f} | {(peak - waiting) / bound:.2f} "
                        f"| {m['pairs']} | {m['reading_seconds']:.2f} | {m['ordering_seconds']:.2f} | {m['joining_seconds']:.2f} | {m['writing_seconds']:.2f} |")
         out.append("")
     if others:
@@ -153,8 +159,8 @@ def main():
         for o in others:
             auto = one.get((o["file"], o["threshold"], "auto"))
             mine = f"{seconds(auto['cpu_seconds'])} | {auto['results']}" if auto else " | "
-            if o.get("failed"):
-                out.append(f"| {o['file']} | {o['threshold']} | {o['tool']} | > {limit:g} or not installed | | {mine} | |")
+            if "stopped_after" in o:
+                out.append(f"| {o['file']} | {o['threshold']} and below | {o['tool']} | > {o['stopped_after']} | | {mine} | |")
             else:
                 out.append(f"| {o['file']} | {o['threshold']} | {o['tool']} | {seconds(o['wall_seconds'])} | {o['results']} | {mine} | {o['peak_memory_bytes'] / 1e6:.0f} |")
         out.append("")

@@ -47,6 +47,9 @@ enum Command {
     },
 }
 
+/// Cells over so many seconds are measured once.
+const NOT_REPEATED: f64 = 2.0;
+
 struct Count(u64);
 
 impl MatchSink for Count {
@@ -87,7 +90,7 @@ fn main() -> Result<()> {
                 let mut cells: Vec<Option<Cell>> = vec![None; algorithms.len()];
                 for _ in 0..repeat {
                     for (at, name) in algorithms.iter().enumerate() {
-                        if slow[at] || cells[at].as_ref().is_some_and(|cell| cell.wall > 20.0) {
+                        if slow[at] || cells[at].as_ref().is_some_and(|cell| cell.wall > NOT_REPEATED) {
                             continue;
                         }
                         let cell = run(&collection, name, &threshold, measure, threads)?;
@@ -169,9 +172,7 @@ fn read(file: &std::path::Path) -> Result<Collection> {
     let mut tokens = Vec::new();
     while source.reader().read_line(&mut line)? > 0 {
         tokens.clear();
-        for word in line.split_ascii_whitespace() {
-            tokens.push(numbers.number(word.as_bytes())?);
-        }
+        numbers.number_all(line.as_bytes(), &mut tokens)?;
         builder.push(Side::Left, &tokens)?;
         line.clear();
     }

@@ -121,8 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let counters = sorter.check().and_then(|()| Ok(joined?))?;
     let finished = Instant::now();
 
-    let format =
-        Format { json: args.json, measure: args.measure, two_files: collection.has_two_sides() };
+    let format = Format::new(&collection, args.measure, args.json);
     let records = collection.len();
     let tokens = collection.token_count();
     drop(collection);

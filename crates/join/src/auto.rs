@@ -90,13 +90,10 @@ impl Algorithm for Auto {
         let total: u64 = blocks.iter().map(|block| u64::from(block.probe_count())).sum();
         let mut done = 0;
         let kernel = Kernel::detect();
-        let mut totals = Vec::new();
         for block in &blocks {
-            let plan = Plan::new(block, &bounds, self.way, params.threads);
-            if totals.is_empty() && !plan.posting_slots.is_empty() {
-                totals = signature::totals(collection, kernel, params.threads);
-            }
-            let postings = postings::Postings::build(block, &bounds, &plan, &totals);
+            let mut plan = Plan::new(block, &bounds, self.way, params.threads);
+            let postings =
+                postings::Postings::build(block, &bounds, &mut plan, kernel, params.threads);
             let columns = columns::Columns::build(block, &plan, params.threads);
             let rows = columns::Rows::build(block, &plan, params.threads);
             counters.postings += postings.len() as u64;
@@ -107,7 +104,6 @@ impl Algorithm for Auto {
                 postings: &postings,
                 columns: &columns,
                 rows: &rows,
-                totals: &totals,
                 kernel,
             };
             let chunk = (block.probe_count() / 512).clamp(16, 4096);

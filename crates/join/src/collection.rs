@@ -18,6 +18,7 @@
 
 use crate::error::JoinError;
 use crate::interner::{Slots, mix};
+use crate::vector::prefetch;
 
 /// Which file a record came from. In a self join all are on the left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,6 +81,14 @@ impl Collection {
         &self.tokens[start..start + self.sizes[record as usize] as usize]
     }
 
+    /// Asks the processor for the first tokens of a record, if there is such a record.
+    #[inline]
+    pub(crate) fn fetch(&self, record: u32) {
+        if let Some(&start) = self.starts.get(record as usize) {
+            prefetch(&self.tokens, start as usize);
+        }
+    }
+
     /// The size of a record.
     #[must_use]
     #[inline]
@@ -118,6 +127,20 @@ impl Collection {
         let start = self.repeats.partition_point(|&(of, _)| of < record);
         let count = self.repeats[start..].partition_point(|&(of, _)| of == record);
         &self.repeats[start..start + count]
+    }
+
+    /// The size of the set on each line of a side; zero where a line is empty.
+    #[must_use]
+    pub fn line_sizes(&self, side: Side) -> Vec<u32> {
+        let first = (0..self.len() as u32).map(|record| (record, self.line(record)));
+        let lines = first.chain(self.repeats.iter().copied());
+        let on_side = || lines.clone().filter(|&(record, _)| self.side(record) == side);
+        let count = on_side().map(|(_, line)| line as usize + 1).max().unwrap_or(0);
+        let mut sizes = vec![0; count];
+        for (record, line) in on_side() {
+            sizes[line as usize] = self.size(record);
+        }
+        sizes
     }
 
     /// Number of distinct tokens; every token is below it.
@@ -196,6 +219,19 @@ pub struct CollectionBuilder {
 struct Bucket {
     tokens: Vec<u32>,
     records: Vec<u32>,
+}
+
+impl Bucket {
+    /// A bucket that is no longer small gets a large piece of memory at once. What is not used
+    /// of it costs nothing, and the allocator gives it back to the system when it is dropped.
+    fn make_room(&mut self, size: usize) {
+        const SMALL: usize = 1 << 12;
+        const LARGE: usize = 1 << 18;
+        let length = self.tokens.len();
+        if length + size > SMALL && self.tokens.capacity() < LARGE {
+            self.tokens.reserve_exact((LARGE - length).max(size));
+        }
+    }
 }
 
 /// The bucket of a size: eight to each doubling. Few enough that buckets are large pieces of
@@ -288,6 +324,7 @@ impl CollectionBuilder {
                 self.vocabulary = self.vocabulary.max(set[size as usize - 1].saturating_add(1));
                 self.token_count += u64::from(size);
                 let bucket = &mut self.buckets[at];
+                bucket.make_room(size as usize);
                 self.starts.push(bucket.tokens.len() as u64);
                 self.sizes.push(size);
                 bucket.tokens.extend_from_slice(set);
@@ -401,10 +438,14 @@ impl CollectionBuilder {
     }
 }
 
+/// A sum over the tokens, so that no step waits for the one before.
 fn hash_set(side: Side, tokens: &[u32]) -> u64 {
-    mix(tokens.iter().fold(side as u64 + tokens.len() as u64 * 2, |hash, &token| {
-        (hash.rotate_left(5) ^ u64::from(token)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }))
+    let spread = |token: u32| {
+        let value = (u64::from(token) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (value ^ (value >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+    };
+    let start = side as u64 + tokens.len() as u64 * 2;
+    mix(tokens.iter().fold(start, |sum, &token| sum.wrapping_add(spread(token))))
 }
 
 #[cfg(test)]
@@ -421,6 +462,7 @@ mod tests {
         assert_eq!(collection.sizes(), &[1, 2, 3]);
         assert_eq!([0, 1, 2].map(|record| collection.line(record)), [1, 3, 0]);
         assert_eq!(collection.repeats(), &[(1, 4)]);
+        assert_eq!(collection.line_sizes(Side::Left), &[3, 1, 0, 2, 2]);
         // Token 0 is in three records, 1 in two, 5 in one; 2, 3 and 4 in none.
         assert_eq!(collection.record(0), &[5]);
         assert_eq!(collection.record(1), &[4, 5]);

@@ -61,25 +61,20 @@ impl Kernel {
         all
     }
 
-    /// Appends to `found` the places at which `position + differing bits <= limit`.
+    /// Appends to `found` the places of postings (two words each, see [`posting`]) with
+    /// `position + differing bits <= limit`.
     ///
     /// # Panics
-    /// When the two slices differ in length.
+    /// When there is half a posting.
     #[inline]
-    pub fn filter_postings(
-        self,
-        query: PostingQuery,
-        signatures: &[u64],
-        positions: &[u8],
-        found: &mut Vec<u32>,
-    ) {
-        assert_eq!(signatures.len(), positions.len());
+    pub fn filter_postings(self, query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
+        assert!(postings.len().is_multiple_of(2));
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512(has) => has.filter_postings(query, signatures, positions, found),
+            Instructions::Avx512(has) => has.filter_postings(query, postings, found),
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2(has) => has.filter_postings(query, signatures, positions, found),
-            Instructions::Plain => plain::filter_postings(query, signatures, positions, found),
+            Instructions::Avx2(has) => has.filter_postings(query, postings, found),
+            Instructions::Plain => plain::filter_postings(query, postings, found),
         }
     }
 
@@ -142,6 +137,13 @@ impl Kernel {
     }
 }
 
+/// A posting: the signature of what stands behind it, then its slot and position.
+#[must_use]
+#[inline(always)]
+pub fn posting(signature: u64, slot: u32, position: u32) -> [u64; 2] {
+    [signature, u64::from(slot) | u64::from(position) << 32]
+}
+
 /// The bit of a token in a signature of one word.
 #[must_use]
 #[inline(always)]
@@ -169,21 +171,24 @@ mod tests {
     proptest! {
         #[test]
         fn every_kernel_filters_postings_alike(
-            postings in vec((any::<u64>(), 0_u8..60), 0..70),
+            postings in vec((any::<u64>(), any::<u32>(), 0_u32..60), 0..70),
             signature in any::<u64>(),
             limit in 0_u32..90,
         ) {
-            let (signatures, positions): (Vec<u64>, Vec<u8>) = postings.into_iter().unzip();
             let query = PostingQuery { signature, limit };
-            let expected: Vec<u32> = (0..signatures.len() as u32)
+            let expected: Vec<u32> = (0..postings.len() as u32)
                 .filter(|&at| {
-                    let differing = (signatures[at as usize] ^ signature).count_ones();
-                    differing + u32::from(positions[at as usize]) <= limit
+                    let (other, _, position) = postings[at as usize];
+                    (other ^ signature).count_ones() + position <= limit
                 })
+                .collect();
+            let words: Vec<u64> = postings
+                .into_iter()
+                .flat_map(|(signature, slot, position)| posting(signature, slot, position))
                 .collect();
             for kernel in Kernel::all() {
                 let mut found = Vec::new();
-                kernel.filter_postings(query, &signatures, &positions, &mut found);
+                kernel.filter_postings(query, &words, &mut found);
                 prop_assert_eq!(&found, &expected, "{:?}", kernel);
             }
         }

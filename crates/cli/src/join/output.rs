@@ -2,7 +2,8 @@
 //!
 //! A join finds pairs in the order of its records' sizes; the output is in the order of lines.
 //! Pairs are sorted in memory, or, when a memory limit was given and they exceed their share of
-//! it, in runs that are written to a temporary file and merged.
+//! it, in runs that are written to a temporary file and merged. A waiting pair takes 12 bytes: two
+//! lines and what they share. Sizes, and so similarities, follow from the lines when it is printed.
 //!
 //! A file is written beside its destination under a temporary name and renamed when it is
 //! complete and on disk. Something that is not a regular file (a device, a pipe) is written to
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use tempfile::NamedTempFile;
-use wonbon_join::{Measure, Pair, PairSink};
+use wonbon_join::{Collection, Measure, Pair, PairSink, Side};
 
 /// A line on standard error; that it cannot be written is nobody's loss.
 pub fn say(line: &str) {
@@ -25,14 +26,27 @@ pub fn say(line: &str) {
 
 /// How a pair is printed.
 pub struct Format {
-    pub json: bool,
-    pub measure: Measure,
-    pub two_files: bool,
+    json: bool,
+    measure: Measure,
+    two_files: bool,
+    /// By line: the size of its set, for each side.
+    sizes: [Vec<u32>; 2],
 }
 
 impl Format {
-    fn print(&self, pair: &Pair, to: &mut dyn Write) -> io::Result<()> {
-        let Pair { left, right, overlap, .. } = pair;
+    /// For pairs of a collection, which need not live as long.
+    pub fn new(collection: &Collection, measure: Measure, json: bool) -> Self {
+        let two_files = collection.has_two_sides();
+        let right = if two_files { collection.line_sizes(Side::Right) } else { Vec::new() };
+        Self { json, measure, two_files, sizes: [collection.line_sizes(Side::Left), right] }
+    }
+
+    fn print(&self, pair: &Waiting, to: &mut dyn Write) -> io::Result<()> {
+        let &Waiting { left, right, overlap } = pair;
+        let [of_left, of_second] = &self.sizes;
+        let of_right = if self.two_files { of_second } else { of_left };
+        let (left_size, right_size) = (of_left[left as usize], of_right[right as usize]);
+        let pair = Pair { left, right, overlap, left_size, right_size };
         let value = pair.value(self.measure, self.two_files);
         let whole = self.measure == Measure::Overlap;
         match (self.json, whole) {
@@ -137,11 +151,19 @@ fn write_to<W: Write>(to: W, sorter: PairSorter, format: &Format) -> io::Result<
     Ok((to, count))
 }
 
-const PAIR_BYTES: usize = 20;
+const PAIR_BYTES: usize = size_of::<Waiting>();
+
+/// A pair that waits to be sorted and printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    left: u32,
+    right: u32,
+    overlap: u32,
+}
 
 /// Collects pairs in any order and gives them back sorted.
 pub struct PairSorter {
-    pairs: Vec<Pair>,
+    pairs: Vec<Waiting>,
     most: usize,
     spilled: Option<File>,
     runs: Vec<u64>,
@@ -173,7 +195,7 @@ impl PairSorter {
         };
         let mut to = BufWriter::with_capacity(1 << 16, &mut *file);
         for pair in &self.pairs {
-            for value in [pair.left, pair.right, pair.overlap, pair.left_size, pair.right_size] {
+            for value in [pair.left, pair.right, pair.overlap] {
                 to.write_all(&value.to_le_bytes())?;
             }
         }
@@ -185,7 +207,7 @@ impl PairSorter {
     }
 
     /// Calls `each` for every pair, in order.
-    pub fn for_each(mut self, mut each: impl FnMut(&Pair) -> io::Result<()>) -> io::Result<()> {
+    fn for_each(mut self, mut each: impl FnMut(&Waiting) -> io::Result<()>) -> io::Result<()> {
         self.pairs.sort_unstable();
         let Some(file) = self.spilled else {
             return self.pairs.iter().try_for_each(each);
@@ -230,7 +252,7 @@ impl<'a> Run<'a> {
         Ok(Self { file, at, left, piece: BufReader::new(io::Cursor::new(Vec::new())) })
     }
 
-    fn next(&mut self) -> io::Result<Option<Pair>> {
+    fn next(&mut self) -> io::Result<Option<Waiting>> {
         if self.piece.fill_buf()?.is_empty() {
             let count = self.left.min(PIECE);
             if count == 0 {
@@ -243,20 +265,24 @@ impl<'a> Run<'a> {
             self.left -= count;
             self.piece = BufReader::with_capacity(PAIR_BYTES, io::Cursor::new(bytes));
         }
-        let mut values = [0_u32; 5];
+        let mut values = [0_u32; 3];
         for value in &mut values {
             let mut bytes = [0; 4];
             self.piece.read_exact(&mut bytes)?;
             *value = u32::from_le_bytes(bytes);
         }
-        let [left, right, overlap, left_size, right_size] = values;
-        Ok(Some(Pair { left, right, overlap, left_size, right_size }))
+        let [left, right, overlap] = values;
+        Ok(Some(Waiting { left, right, overlap }))
     }
 }
 
 impl PairSink for PairSorter {
     fn accept(&mut self, pairs: &[Pair]) -> ControlFlow<()> {
-        self.pairs.extend_from_slice(pairs);
+        self.pairs.extend(pairs.iter().map(|&Pair { left, right, overlap, .. }| Waiting {
+            left,
+            right,
+            overlap,
+        }));
         if self.pairs.len() >= self.most
             && let Err(error) = self.spill()
         {
@@ -279,19 +305,19 @@ mod tests {
                 Pair { left, right: left + 1 + i, overlap: i, left_size: i, right_size: i + 1 }
             })
             .collect();
-        let mut sorter = PairSorter::new(Some(8 * 20 * 700));
+        let mut sorter = PairSorter::new(Some(8 * 12 * 700));
         for some in pairs.chunks(97) {
             assert!(sorter.accept(some).is_continue());
         }
         assert!(sorter.runs.len() > 10);
         let mut back = Vec::new();
         sorter
-            .for_each(|&pair| {
-                back.push(pair);
+            .for_each(|pair| {
+                back.push((pair.left, pair.right, pair.overlap));
                 Ok(())
             })
             .unwrap();
-        let mut sorted = pairs;
+        let mut sorted = Vec::from_iter(pairs.iter().map(|p| (p.left, p.right, p.overlap)));
         sorted.sort_unstable();
         assert_eq!(back, sorted);
     }

@@ -78,11 +78,7 @@ impl<'a> Reading<'a> {
             } else {
                 match self.text_as {
                     TextAs::Tokens => {
-                        for word in line.split(u8::is_ascii_whitespace) {
-                            if !word.is_empty() {
-                                self.tokens.push(self.words.number(word)?);
-                            }
-                        }
+                        self.words.number_all(text, &mut self.tokens)?;
                     }
                     TextAs::Words | TextAs::Shingles(_) => {
                         self.text(&String::from_utf8_lossy(text))?;

@@ -9,16 +9,15 @@
 use std::ops::Range;
 
 use super::Way;
-use super::probe;
 use super::shelf::ShelfBlock;
 use super::signature::{MOST_WORDS, words_for};
 use crate::bounds::{Bounds, Row};
 use crate::collection::Side;
 use crate::parallel::{on_threads, piece};
 
-/// Nanoseconds to visit a list, and one that has to be searched for the window.
-const SHORT_LIST: f64 = 20.0;
-const LONG_LIST: f64 = 60.0;
+/// Nanoseconds to see that a list is empty, and to visit one.
+const EMPTY_LIST: f64 = 6.0;
+const LIST: f64 = 25.0;
 /// Nanoseconds to put a posting into the index.
 const BUILT_POSTING: f64 = 15.0;
 /// Nanoseconds for a posting tested eight at a time.
@@ -36,6 +35,9 @@ const USELESS: f64 = 100.0;
 const MIXED_PAYS: f64 = 0.7;
 /// Probes looked at in each group of sizes.
 const SAMPLES: u32 = 12;
+
+/// The first tokens of slots are asked for so many slots ahead.
+pub(super) const SLOTS_AHEAD: u32 = 12;
 
 /// What to build and which way to go for each probe size.
 pub(super) struct Plan {
@@ -197,7 +199,7 @@ impl Plan {
             let expected = 64.0 * odd - 1.3 * (64.0 * odd * (1.0 - odd)).sqrt();
             let passes = expected + 1.3 * i as f64 <= allowed;
             let price = if passes { PASSED } else { POSTING };
-            let visit = if length as usize > probe::LONG_LIST { LONG_LIST } else { SHORT_LIST };
+            let visit = if length > 1 { LIST } else { EMPTY_LIST };
             by_postings += visit + f64::from(length) * in_window * price;
         }
         Costs { by_columns, by_postings }
@@ -256,6 +258,7 @@ pub(super) fn count_lists(
     on_threads(parts, |number| {
         let mut lengths = vec![0_u32; lists];
         for slot in piece(slots, number, parts) {
+            shelf.fetch(slot + SLOTS_AHEAD);
             let tokens = shelf.tokens(slot);
             let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
             for &token in &tokens[..prefix as usize] {

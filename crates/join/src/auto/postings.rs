@@ -1,11 +1,18 @@
-//! The immutable inverted index: for each shared token, the slots that have it in their prefix.
+//! The inverted index: for each shared token, the slots that have it in their prefix.
 //!
-//! Three arrays side by side instead of records of 16 bytes, so that eight signatures are one
-//! load: the signature of the record's tokens *behind* the posting, the position (at most 255;
-//! smaller than the truth is safe) and the slot. Lists are by ascending slot, so by size.
+//! A posting is two words: the signature of the record's tokens *behind* the posting, and slot
+//! and position. So a short list is one line of the processor's cache, and eight postings are
+//! two loads. Lists are by ascending slot, so by size.
 //!
-//! Threads fill it together: each has a piece of the slots, and where its postings go in each
-//! list follows from the lengths counted before.
+//! All lists live in one array; how long each becomes is counted before. One thread adds each
+//! record after it has probed, as the paper's algorithms do, so that a probe sees only what
+//! came before it. Several threads first fill the array together: each has a
+//! piece of the slots, and where its postings go in each list follows from the counts. Either
+//! way a worker keeps for each list the part its probes still look at ([`Ends`]): the front
+//! falls behind as windows move on, the back grows as records are passed. A list without
+//! earlier records, the most common kind, is then told by the ends alone.
+//!
+//! Cost: 16 bytes a posting, 4 bytes a shared token, and 8 more for each thread.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -16,88 +23,133 @@ use super::shelf::ShelfBlock;
 
 use crate::bounds::Bounds;
 use crate::parallel::{on_threads, piece};
-use crate::vector::{narrow_bit, prefetch};
+use crate::vector::{Kernel, narrow_bit, posting};
 
-/// The index over one block.
+/// The array of one block and where its lists begin.
 #[derive(Default)]
 pub(super) struct Postings {
-    first_shared: u32,
     starts: Vec<u32>,
-    pub signatures: Vec<u64>,
-    pub slots: Vec<u32>,
-    pub positions: Vec<u8>,
+    /// Two words a posting; empty when the one worker fills its own.
+    words: Vec<u64>,
+    count: usize,
+}
+
+/// The part of a list that probes still look at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ends {
+    pub head: u32,
+    pub tail: u32,
 }
 
 impl Postings {
-    /// Builds the index that the plan asks for; uses up the plan's counts.
-    pub fn build(block: &ShelfBlock<'_>, bounds: &Bounds, plan: &Plan, totals: &[u64]) -> Self {
+    /// Lays out the index that the plan asks for; fills it if several threads will read it.
+    pub fn build(
+        block: &ShelfBlock<'_>,
+        bounds: &Bounds,
+        plan: &mut Plan,
+        kernel: Kernel,
+        threads: usize,
+    ) -> Self {
         if plan.posting_slots.is_empty() {
             return Self::default();
         }
-        let shelf = block.shelf;
-        let first_shared = shelf.collection.first_shared();
-        let mut cursors = plan.list_lengths.clone();
+        let mut cursors = std::mem::take(&mut plan.list_lengths);
         let lists = cursors[0].len();
-        let mut starts = Vec::with_capacity(lists + 1);
         let mut next = 0_u32;
+        if threads == 1 && cursors.len() == 1 {
+            let mut starts = cursors.swap_remove(0);
+            for start in &mut starts {
+                (*start, next) = (next, next + *start);
+            }
+            return Self { starts, words: Vec::new(), count: next as usize };
+        }
+        let mut starts = Vec::with_capacity(lists);
         for list in 0..lists {
             starts.push(next);
             for part in &mut cursors {
-                let length = part[list];
-                part[list] = next;
-                next += length;
+                (part[list], next) = (next, next + part[list]);
             }
         }
-        starts.push(next);
         let count = next as usize;
-        let mut signatures = vec![0; count];
-        let mut slots = vec![0; count];
-        let mut positions = vec![0; count];
+        let mut words = vec![0; 2 * count];
+        let cells = atomic_view::of_u64(&mut words);
         let parts = cursors.len();
-        {
-            let signatures = atomic_view::of_u64(&mut signatures);
-            let slots = atomic_view::of_u32(&mut slots);
-            let positions = atomic_view::of_u8(&mut positions);
-            let cursors: Vec<_> = cursors.into_iter().map(std::sync::Mutex::new).collect();
-            let fill = |number: usize| {
-                let mut cursors = cursors[number].lock().expect("each thread has its own");
-                for slot in piece(&plan.posting_slots, number, parts) {
-                    let record = shelf.record(slot);
-                    let tokens = shelf.collection.record(record);
-                    let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
-                    let mut signature = totals[record as usize];
-                    for (position, &token) in tokens[..prefix as usize].iter().enumerate() {
-                        signature ^= narrow_bit(token);
-                        if token < first_shared {
-                            continue;
-                        }
-                        let cursor = &mut cursors[(token - first_shared) as usize];
-                        let at = *cursor as usize;
-                        *cursor += 1;
-                        signatures[at].store(signature, Ordering::Relaxed);
-                        slots[at].store(slot, Ordering::Relaxed);
-                        positions[at].store(position.min(255) as u8, Ordering::Relaxed);
-                    }
-                }
-            };
-            on_threads(parts, fill);
-        }
-        Self { first_shared, starts, signatures, slots, positions }
+        let cursors: Vec<_> = cursors.into_iter().map(std::sync::Mutex::new).collect();
+        on_threads(parts, |number| {
+            let mut cursors = cursors[number].lock().expect("each thread has its own");
+            for slot in piece(&plan.posting_slots, number, parts) {
+                let total = kernel.narrow_signature(block.shelf.tokens(slot));
+                for_each_posting(block, bounds, slot, total, |list, [first, second]| {
+                    let at = 2 * cursors[list] as usize;
+                    cursors[list] += 1;
+                    cells[at].store(first, Ordering::Relaxed);
+                    cells[at + 1].store(second, Ordering::Relaxed);
+                });
+            }
+        });
+        Self { starts, words, count }
     }
 
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.count
     }
 
-    /// The places of a shared token's postings.
-    #[inline]
-    pub fn list(&self, token: u32) -> Range<usize> {
-        let at = (token - self.first_shared) as usize;
-        self.starts[at] as usize..self.starts[at + 1] as usize
+    /// All lists before the first probe: nothing to look at yet.
+    pub fn ends(&self) -> Vec<Ends> {
+        self.starts.iter().map(|&start| Ends { head: start, tail: start }).collect()
     }
-    /// Asks the processor for the ends of a shared token's list.
-    #[inline]
-    pub fn fetch_ends(&self, token: u32) {
-        prefetch(&self.starts, (token - self.first_shared) as usize);
+
+    /// Room for the postings, if the worker is to fill it.
+    pub fn room(&self) -> Option<Vec<u64>> {
+        self.words.is_empty().then(|| vec![0; 2 * self.count])
+    }
+
+    /// The postings filled before.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+}
+
+/// Calls `each` with list and posting for each shared token in the prefix of a slot, whose
+/// tokens have the signature `total`.
+#[inline]
+pub(super) fn for_each_posting(
+    block: &ShelfBlock<'_>,
+    bounds: &Bounds,
+    slot: u32,
+    total: u64,
+    mut each: impl FnMut(usize, [u64; 2]),
+) {
+    let shelf = block.shelf;
+    let first_shared = shelf.collection.first_shared();
+    let tokens = shelf.tokens(slot);
+    let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
+    let mut signature = total;
+    for (position, &token) in tokens[..prefix as usize].iter().enumerate() {
+        signature ^= narrow_bit(token);
+        if token >= first_shared {
+            let posting = posting(signature, slot, position as u32);
+            each((token - first_shared) as usize, posting);
+        }
+    }
+}
+
+/// Counts each shared token in the prefixes of some slots as one more posting in its list.
+pub(super) fn pass_over(
+    block: &ShelfBlock<'_>,
+    bounds: &Bounds,
+    slots: Range<u32>,
+    ends: &mut [Ends],
+) {
+    let shelf = block.shelf;
+    let first_shared = shelf.collection.first_shared();
+    for slot in slots {
+        let tokens = shelf.tokens(slot);
+        let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
+        for &token in &tokens[..prefix as usize] {
+            if token >= first_shared {
+                ends[(token - first_shared) as usize].tail += 1;
+            }
+        }
     }
 }

@@ -4,19 +4,23 @@ use std::ops::Range;
 
 use super::columns::{Columns, Rows};
 use super::plan::Plan;
-use super::postings::Postings;
+use super::postings::{Ends, Postings, for_each_posting, pass_over};
 use super::shelf::ShelfBlock;
 use super::signature;
 use crate::algorithm::{Counters, Match};
 use crate::bounds::{Bounds, Row};
 use crate::vector::{Kernel, LANES, PostingQuery, narrow_bit, prefetch};
 
-/// Lists longer than this are cut to the window by bisection before they are tested.
-pub(super) const LONG_LIST: usize = 64;
-/// Of so many tokens of each probe to come the lists are asked for ahead of time.
-const FETCHED_TOKENS: usize = 12;
+/// The first tokens of probes are asked for so many probes ahead.
+const TOKENS_AHEAD: u32 = 12;
+/// The ends of lists are asked for so many probes ahead, and so many tokens of each.
+const ENDS_AHEAD: u32 = 4;
+const ENDS_FETCHED: usize = 64;
+/// The front of lists is asked for so many probes ahead, and so many tokens of each.
+const LISTS_AHEAD: u32 = 2;
+const LISTS_FETCHED: usize = 12;
 /// So many postings no longer stay near the processor by themselves.
-const FETCH_FROM: usize = 1 << 20;
+const FETCH_FROM: usize = 1 << 16;
 /// How many blocks of columns share one limit.
 const BLOCKS_AT_ONCE: u32 = 16;
 
@@ -28,23 +32,20 @@ pub(super) struct Shared<'a> {
     pub postings: &'a Postings,
     pub columns: &'a Columns,
     pub rows: &'a Rows,
-    /// Narrow signatures of all records.
-    pub totals: &'a [u64],
     pub kernel: Kernel,
 }
 
-/// A token of the probe to look up.
+/// A token of the probe whose list is not empty.
 struct Lookup {
     position: u32,
-    signature: u64,
-    list: Range<usize>,
+    list: u32,
 }
 
 /// A slot that passed the narrow signature, and where the first shared token stands.
 struct Passed {
     slot: u32,
     probe_position: u32,
-    position: u8,
+    position: u32,
 }
 
 /// One thread's state.
@@ -55,6 +56,14 @@ pub(super) struct Worker<'a> {
     first_of_smallest: u32,
     size: u32,
     prefix: u32,
+    /// What is left of each list of postings.
+    ends: Vec<Ends>,
+    /// Slots before this are in the lists.
+    added: u32,
+    /// The postings, where this worker fills them itself.
+    own_postings: Option<Vec<u64>>,
+    /// The last record whose narrow signature was made, and that.
+    total: (u32, u64),
     /// The probe (plus one) that last took up each slot of the block.
     taken_by: Vec<u32>,
     lookups: Vec<Lookup>,
@@ -64,30 +73,14 @@ pub(super) struct Worker<'a> {
     wide: Vec<Vec<u64>>,
 }
 
-/// The first place of an ascending list whose slot is at least `slot`. Lists are samples of all
-/// slots, so the place is close to where proportion says; from there the step doubles.
 #[inline]
-fn first_at_least(list: &[u32], slot: u32, all: &Range<u32>) -> usize {
-    let share = u64::from(slot.saturating_sub(all.start)) * list.len() as u64;
-    let guess = (share / u64::from((all.end - all.start).max(1))).min(list.len() as u64 - 1);
-    let guess = guess as usize;
-    let (mut low, mut high) = (guess, guess);
-    let mut step = 8;
-    if list[guess] < slot {
-        while high < list.len() && list[high] < slot {
-            low = high;
-            high += step;
-            step *= 2;
-        }
-        high = high.min(list.len());
-    } else {
-        while low > 0 && list[low] >= slot {
-            high = low;
-            low = low.saturating_sub(step);
-            step *= 2;
-        }
-    }
-    low + list[low..high].partition_point(|&other| other < slot)
+fn slot_of(postings: &[u64], at: u32) -> u32 {
+    postings[2 * at as usize + 1] as u32
+}
+
+#[inline]
+fn position_of(postings: &[u64], at: u32) -> u32 {
+    (postings[2 * at as usize + 1] >> 32) as u32
 }
 
 impl<'a> Worker<'a> {
@@ -100,6 +93,10 @@ impl<'a> Worker<'a> {
             first_of_smallest: 0,
             size: 0,
             prefix: 0,
+            ends: shared.postings.ends(),
+            added: slots.start,
+            own_postings: shared.postings.room(),
+            total: (u32::MAX, 0),
             taken_by: vec![0; (slots.end - slots.start) as usize],
             lookups: Vec::new(),
             found: Vec::new(),
@@ -149,20 +146,63 @@ impl<'a> Worker<'a> {
     #[inline]
     fn fetch_ahead(&self, record: u32) {
         let collection = self.shared.block.shelf.collection;
-        let postings = self.shared.postings;
         let first_shared = collection.first_shared();
-        let most = FETCHED_TOKENS.min(self.prefix as usize);
-        let prefix = |record: u32| {
+        let prefix = |record: u32, most: usize| {
             let tokens = collection.record(record);
-            tokens[..most.min(tokens.len())].iter().filter(move |&&token| token >= first_shared)
+            let most = most.min(self.prefix as usize).min(tokens.len());
+            tokens[..most].iter().filter(move |&&token| token >= first_shared)
         };
-        if ((record + 6) as usize) < collection.len() {
-            prefix(record + 6).for_each(|&token| postings.fetch_ends(token));
-            prefix(record + 3).for_each(|&token| {
-                let list = postings.list(token);
-                prefetch(&postings.slots, list.start);
-                prefetch(&postings.signatures, list.start);
+        collection.fetch(record + TOKENS_AHEAD);
+        if ((record + ENDS_AHEAD) as usize) < collection.len() {
+            for &token in prefix(record + ENDS_AHEAD, ENDS_FETCHED) {
+                prefetch(&self.ends, (token - first_shared) as usize);
+            }
+            let postings = self.postings();
+            for &token in prefix(record + LISTS_AHEAD, LISTS_FETCHED) {
+                let ends = self.ends[(token - first_shared) as usize];
+                if ends.head < ends.tail {
+                    prefetch(postings, 2 * ends.head as usize);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn postings(&self) -> &[u64] {
+        self.own_postings.as_deref().unwrap_or(self.shared.postings.words())
+    }
+
+    /// The narrow signature of a record.
+    #[inline]
+    fn total(&mut self, record: u32) -> u64 {
+        if self.total.0 != record {
+            let tokens = self.shared.block.shelf.collection.record(record);
+            self.total = (record, self.shared.kernel.narrow_signature(tokens));
+        }
+        self.total.1
+    }
+
+    /// Brings the lists to where all slots before `end` are in them.
+    fn add_until(&mut self, end: u32) {
+        let Shared { block, bounds, plan, .. } = *self.shared;
+        let end = end.min(plan.posting_slots.end);
+        if self.added >= end {
+            return;
+        }
+        if self.own_postings.is_none() {
+            pass_over(block, bounds, self.added..end, &mut self.ends);
+            self.added = end;
+        }
+        while self.added < end {
+            let total = self.total(block.shelf.record(self.added));
+            let (ends, postings) = (&mut self.ends, &mut self.own_postings);
+            let postings = postings.as_mut().expect("just seen to be there");
+            for_each_posting(block, bounds, self.added, total, |list, posting| {
+                let at = 2 * ends[list].tail as usize;
+                ends[list].tail += 1;
+                postings[at..at + 2].copy_from_slice(&posting);
             });
+            self.added += 1;
         }
     }
 
@@ -210,76 +250,62 @@ impl<'a> Worker<'a> {
     }
 
     fn by_postings(&mut self, record: u32, window: Range<u32>, matches: &mut Vec<Match>) {
-        let Shared { block, postings, rows, totals, kernel, plan, .. } = *self.shared;
+        let Shared { block, rows, kernel, plan, .. } = *self.shared;
         let shelf = block.shelf;
         let collection = shelf.collection;
         let tokens = collection.record(record);
         let size = tokens.len() as u32;
         let most_different = self.row.most_different(size);
 
+        self.add_until(window.end);
         self.lookups.clear();
         let first_shared = collection.first_shared();
-        let far = postings.len() > FETCH_FROM;
-        for (position, &token) in tokens[..self.prefix as usize].iter().enumerate() {
+        let last = self.prefix.min(most_different + 1);
+        for (position, &token) in tokens[..last as usize].iter().enumerate() {
             if token >= first_shared {
-                let list = postings.list(token);
-                if far {
-                    prefetch(&postings.slots, list.start);
-                    prefetch(&postings.slots, list.end.wrapping_sub(1));
-                    prefetch(&postings.signatures, list.start);
+                let list = token - first_shared;
+                let ends = self.ends[list as usize];
+                if ends.head < ends.tail {
+                    prefetch(self.postings(), 2 * ends.head as usize);
+                    self.lookups.push(Lookup { position: position as u32, list });
                 }
-                self.lookups.push(Lookup { position: position as u32, signature: 0, list });
             }
         }
-        self.lookups.retain_mut(|lookup| {
-            let slots = &postings.slots[lookup.list.clone()];
-            match (slots.first(), slots.last()) {
-                (Some(&first), Some(&last)) if first < window.end && last >= window.start => {}
-                _ => return false,
-            }
-            if slots.len() > LONG_LIST {
-                let start = first_at_least(slots, window.start, &plan.posting_slots);
-                let end = first_at_least(slots, window.end, &plan.posting_slots);
-                lookup.list = lookup.list.start + start..lookup.list.start + end;
-            }
-            !lookup.list.is_empty()
-        });
-        let mut signature = totals[record as usize];
+        if self.lookups.is_empty() {
+            return;
+        }
+        let mut signature = self.total(record);
+        let postings = self.own_postings.as_deref().unwrap_or(self.shared.postings.words());
         let mut from = 0;
-        for lookup in &mut self.lookups {
-            let end = lookup.position as usize + 1;
-            let next = &tokens[from..end];
-            signature = next.iter().fold(signature, |bits, &token| bits ^ narrow_bit(token));
-            lookup.signature = signature;
-            from = end;
-        }
         // Rarest first, which is also first in the record.
         self.passed.clear();
         for lookup in &self.lookups {
-            let Some(limit) = most_different.checked_sub(lookup.position) else { break };
-            let list = lookup.list.clone();
-            self.counters.comparisons += list.len() as u64;
-            let query = PostingQuery { signature: lookup.signature, limit };
+            let ends = &mut self.ends[lookup.list as usize];
+            while ends.head < ends.tail && slot_of(postings, ends.head) < window.start {
+                ends.head += 1;
+            }
+            if ends.head == ends.tail {
+                continue;
+            }
+            let end = lookup.position as usize + 1;
+            let next = &tokens[from..end];
+            signature = next.iter().fold(signature, |bits, &token| bits ^ narrow_bit(token));
+            from = end;
+            self.counters.comparisons += u64::from(ends.tail - ends.head);
+            let query = PostingQuery { signature, limit: most_different - lookup.position };
             self.found.clear();
-            kernel.filter_postings(
-                query,
-                &postings.signatures[list.clone()],
-                &postings.positions[list.clone()],
-                &mut self.found,
-            );
+            let list = &postings[2 * ends.head as usize..2 * ends.tail as usize];
+            kernel.filter_postings(query, list, &mut self.found);
             for &place in &self.found {
-                let at = list.start + place as usize;
-                let slot = postings.slots[at];
-                if !window.contains(&slot) {
-                    continue;
-                }
+                let at = ends.head + place;
+                let slot = slot_of(postings, at);
                 let taken = &mut self.taken_by[(slot - plan.posting_slots.start) as usize];
                 if *taken != record + 1 {
                     *taken = record + 1;
                     self.passed.push(Passed {
                         slot,
                         probe_position: lookup.position,
-                        position: postings.positions[at],
+                        position: position_of(postings, at),
                     });
                 }
             }
@@ -294,7 +320,7 @@ impl<'a> Worker<'a> {
             let partner_size = collection.size(indexed);
             let required = self.row.required(partner_size);
             // The first shared token must leave enough tokens on both sides.
-            if probe_position + required > size || u32::from(position) + required > partner_size {
+            if probe_position + required > size || position + required > partner_size {
                 continue;
             }
             if let Some(row) = rows.row(slot) {
@@ -313,13 +339,9 @@ impl<'a> Worker<'a> {
             }
             self.counters.candidates += 1;
             let partner = collection.record(indexed);
-            let found = if position < 255 {
-                // Nothing before the first shared token is shared.
-                let (x, y) = (probe_position as usize, usize::from(position));
-                kernel.overlap_at_least(&tokens[x..], &partner[y..], required)
-            } else {
-                kernel.overlap_at_least(tokens, partner, required)
-            };
+            // Nothing before the first shared token is shared.
+            let (x, y) = (probe_position as usize, position as usize);
+            let found = kernel.overlap_at_least(&tokens[x..], &partner[y..], required);
             if let Some(overlap) = found {
                 matches.push(Match { probe: record, indexed, overlap });
             }
@@ -346,23 +368,5 @@ impl<'a> Worker<'a> {
             at += 1;
         }
         self.wide.truncate(at);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn proportional_search_agrees_with_bisection(
-            list in proptest::collection::btree_set(10_u32..400, 1..90),
-            slot in 0_u32..450,
-        ) {
-            let list = Vec::from_iter(list);
-            let expected = list.partition_point(|&other| other < slot);
-            prop_assert_eq!(first_at_least(&list, slot, &(10..400)), expected);
-        }
     }
 }

@@ -10,7 +10,7 @@ use crate::bounds::Bounds;
 use crate::collection::{Collection, Side};
 
 /// Bytes of index a posting takes: signature, slot, position.
-pub(super) const POSTING_BYTES: u64 = 13;
+pub(super) const POSTING_BYTES: u64 = 16;
 
 /// The records of one side.
 pub(super) struct Shelf<'a> {
@@ -49,6 +49,19 @@ impl<'a> Shelf<'a> {
     #[inline]
     pub fn tokens(&self, slot: u32) -> &'a [u32] {
         self.collection.record(self.record(slot))
+    }
+
+    /// Asks the processor for the first tokens of a slot, if there is such a slot.
+    #[inline]
+    pub fn fetch(&self, slot: u32) {
+        match &self.records {
+            None => self.collection.fetch(slot),
+            Some(records) => {
+                if let Some(&record) = records.get(slot as usize) {
+                    self.collection.fetch(record);
+                }
+            }
+        }
     }
 
     #[inline]

@@ -10,30 +10,8 @@
 //! The wider, the fewer bits cancel out: [`words_for`] picks a width at which sets that share
 //! little are ruled out nearly always.
 
-use std::sync::atomic::Ordering;
-
-use super::atomic_view;
-use crate::collection::Collection;
-use crate::parallel::{on_threads, piece};
-use crate::vector::Kernel;
-
 /// The widest signature: 4,096 bits.
 pub(super) const MOST_WORDS: usize = 64;
-
-/// The narrow signature of each record, all tokens together. That of the tokens behind a
-/// position follows from it and the tokens up to there.
-pub(super) fn totals(collection: &Collection, kernel: Kernel, threads: usize) -> Vec<u64> {
-    let mut totals = vec![0; collection.len()];
-    let cells = atomic_view::of_u64(&mut totals);
-    let records = 0..collection.len() as u32;
-    on_threads(threads, |number| {
-        for record in piece(&records, number, threads) {
-            let total = kernel.narrow_signature(collection.record(record));
-            cells[record as usize].store(total, Ordering::Relaxed);
-        }
-    });
-    totals
-}
 
 /// Puts a token into a wide signature.
 #[inline]

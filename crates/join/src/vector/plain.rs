@@ -3,15 +3,10 @@
 use super::{LANES, PostingQuery, narrow_bit};
 
 #[inline(always)]
-pub(super) fn filter_postings(
-    query: PostingQuery,
-    signatures: &[u64],
-    positions: &[u8],
-    found: &mut Vec<u32>,
-) {
-    for (at, (&signature, &position)) in signatures.iter().zip(positions).enumerate() {
-        let differing = (signature ^ query.signature).count_ones();
-        if differing + u32::from(position) <= query.limit {
+pub(super) fn filter_postings(query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
+    for (at, posting) in postings.chunks_exact(2).enumerate() {
+        let differing = (posting[0] ^ query.signature).count_ones();
+        if u64::from(differing) + (posting[1] >> 32) <= u64::from(query.limit) {
             found.push(at as u32);
         }
     }

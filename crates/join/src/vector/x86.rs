@@ -34,19 +34,13 @@ impl Avx2 {
     }
 
     #[inline]
-    pub fn filter_postings(
-        self,
-        query: PostingQuery,
-        signatures: &[u64],
-        positions: &[u8],
-        found: &mut Vec<u32>,
-    ) {
+    pub fn filter_postings(self, query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
         #[target_feature(enable = "avx2,popcnt")]
-        fn compiled(query: PostingQuery, s: &[u64], p: &[u8], found: &mut Vec<u32>) {
-            plain::filter_postings(query, s, p, found);
+        fn compiled(query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
+            plain::filter_postings(query, postings, found);
         }
         // SAFETY: `self` proves the features.
-        unsafe { compiled(query, signatures, positions, found) }
+        unsafe { compiled(query, postings, found) }
     }
 
     #[inline]
@@ -101,16 +95,9 @@ impl Avx512 {
     }
 
     #[inline]
-    pub fn filter_postings(
-        self,
-        query: PostingQuery,
-        signatures: &[u64],
-        positions: &[u8],
-        found: &mut Vec<u32>,
-    ) {
-        assert_eq!(signatures.len(), positions.len());
+    pub fn filter_postings(self, query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
         // SAFETY: `self` proves the features.
-        unsafe { filter_postings_512(query, signatures, positions, found) }
+        unsafe { filter_postings_512(query, postings, found) }
     }
 
     #[inline]
@@ -143,41 +130,32 @@ pub(super) fn prefetch<T>(value: &T) {
 }
 
 #[target_feature(enable = "avx512f,avx512vl,avx512vpopcntdq")]
-fn filter_postings_512(
-    query: PostingQuery,
-    signatures: &[u64],
-    positions: &[u8],
-    found: &mut Vec<u32>,
-) {
+fn filter_postings_512(query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
     let probe = _mm512_set1_epi64(query.signature as i64);
     let limit = _mm512_set1_epi64(i64::from(query.limit));
-    let whole = signatures.len() / LANES * LANES;
-    for at in (0..whole).step_by(LANES) {
-        // SAFETY: `at + LANES <= signatures.len() == positions.len()`; loads are unaligned.
-        let (lanes, position) = unsafe {
+    let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+    let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+    let count = postings.len() / 2;
+    let mut at = 0;
+    while at < count {
+        let here = (count - at).min(LANES);
+        // Two bits a posting; the lower half of them is the first load, the upper the second.
+        let words = ((1_u32 << (2 * here)) - 1) as u16;
+        // SAFETY: the masks keep both loads inside the `2 * here` words from `2 * at` on.
+        let (low, high) = unsafe {
+            let start = postings.as_ptr().add(2 * at).cast::<i64>();
             (
-                _mm512_loadu_epi64(signatures.as_ptr().add(at).cast()),
-                _mm_loadl_epi64(positions.as_ptr().add(at).cast()),
+                _mm512_maskz_loadu_epi64(words as u8, start),
+                _mm512_maskz_loadu_epi64((words >> 8) as u8, start.wrapping_add(LANES)),
             )
         };
-        let differing = _mm512_popcnt_epi64(_mm512_xor_epi64(lanes, probe));
-        let sum = _mm512_add_epi64(differing, _mm512_cvtepu8_epi64(position));
-        push_lanes(_mm512_cmple_epu64_mask(sum, limit), at, found);
-    }
-    let rest = signatures.len() - whole;
-    if rest > 0 {
-        let mask = (1_u8 << rest) - 1;
-        let mut position = 0_u64;
-        for (lane, &value) in positions[whole..].iter().enumerate() {
-            position |= u64::from(value) << (8 * lane);
-        }
-        // SAFETY: the mask keeps the load inside `signatures`.
-        let lanes =
-            unsafe { _mm512_maskz_loadu_epi64(mask, signatures.as_ptr().add(whole).cast()) };
-        let position = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(position as i64));
-        let differing = _mm512_popcnt_epi64(_mm512_xor_epi64(lanes, probe));
-        let sum = _mm512_add_epi64(differing, position);
-        push_lanes(_mm512_mask_cmple_epu64_mask(mask, sum, limit), whole, found);
+        let signatures = _mm512_permutex2var_epi64(low, even, high);
+        let positions = _mm512_srli_epi64::<32>(_mm512_permutex2var_epi64(low, odd, high));
+        let differing = _mm512_popcnt_epi64(_mm512_xor_epi64(signatures, probe));
+        let sum = _mm512_add_epi64(differing, positions);
+        let lanes = ((1_u32 << here) - 1) as u8;
+        push_lanes(_mm512_mask_cmple_epu64_mask(lanes, sum, limit), at, found);
+        at += LANES;
     }
 }
 
