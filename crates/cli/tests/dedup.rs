@@ -507,7 +507,7 @@ fn explain_differences(
             ),
             // The truth lists everything from a half up.
             None => {
-                assert!(by_their_words < 0.5, "{name}: {ids:?} is {by_their_words}, not listed")
+                assert!(by_their_words < 0.5, "{name}: {ids:?} is {by_their_words}, not listed");
             }
         }
         assert!(
