@@ -1,7 +1,8 @@
 """Measures `wonbon dedup` beside the other tools: one corpus, one core, one table.
 
-    cargo build --release && cargo build --release --manifest-path benches/dedup/Cargo.toml
-    python benches/dedup/run.py CORPUS.jsonl [TOOL...]        (tools by a Python that has them)
+    python benches/dedup/run.py CORPUS.jsonl [TOOL=PYTHON...]        (benches/dedup/run.sh does it all)
+
+PYTHON is an interpreter that has the tool. A tool that fails or takes more than LIMIT seconds (1800) is said to.
 
 The corpus has fields id and text. Speed is bytes of text by seconds of CPU (user and system, all children), because
 a shared machine's wall clock says little; the wall clock stands beside it. Recall and precision are against
@@ -18,6 +19,8 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+CORE = os.environ.get("CORE", "1")
+LIMIT = float(os.environ.get("LIMIT", "1800"))
 WONBON = os.environ.get("WONBON", os.path.join(HERE, "../../target/release/wonbon"))
 BANDS = [(0.80, 0.85), (0.85, 0.90), (0.90, 0.95), (0.95, 1.01)]
 
@@ -25,11 +28,14 @@ BANDS = [(0.80, 0.85), (0.85, 0.90), (0.90, 0.95), (0.95, 1.01)]
 def measured(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.time()
-    done = subprocess.run(["taskset", "-c", "1", *command], capture_output=True, text=True)
+    try:
+        done = subprocess.run(["taskset", "-c", CORE, *command], capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return f"takes more than {LIMIT:.0f} s"
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1) or not done.stdout.strip():
         print(done.stderr, file=sys.stderr)
-        return None
+        return "fails: " + (done.stderr.strip().splitlines() or ["no word why"])[-1][:120]
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"wall": time.time() - start, "cpu": cpu, "out": done.stdout}
 
@@ -55,6 +61,8 @@ def main():
                 shutil.rmtree(out, ignore_errors=True)
                 with_pairs = ["--pairs", found] if "pairs" in name else []
                 run = measured([WONBON, "dedup", corpus, "-o", out, "--threads", "1", "--json", *with_pairs, *flags])
+                if isinstance(run, str):
+                    raise SystemExit(f"wonbon {name} {run}")
                 if run and (best is None or run["cpu"] < best["cpu"]):
                     best = run
             best["peak"] = max(phase["peak_bytes"] for phase in json.loads(best["out"])["phases"]) / 1e6
@@ -66,12 +74,16 @@ def main():
             run, found = wonbon(name, *flags)
             rows.append(("wonbon dedup: " + name, run["cpu"], run["wall"], run["peak"],
                          pairs(found) if "pairs" in name else None))
+        notes = []
         for tool in tools:
+            tool, _, python = tool.partition("=")
             found = os.path.join(folder, tool + ".tsv")
-            run = measured([sys.executable, os.path.join(HERE, "others.py"), tool, corpus, found])
-            if run is None:
+            run = measured([python or sys.executable, os.path.join(HERE, "others.py"), tool, corpus, found])
+            if isinstance(run, str):
+                notes.append(f"{tool} {run}.")
                 continue
-            rows.append((tool, run["cpu"], run["wall"], json.loads(run["out"])["peak_mb"], pairs(found)))
+            peak = json.loads(run["out"].strip().splitlines()[-1])["peak_mb"]
+            rows.append((tool, run["cpu"], run["wall"], peak, pairs(found)))
     print(f"{text / 1e6:.1f} MB of text, {len(truth)} pairs at or above 0.8 by the exact join\n")
     print("| tool | MB/s of text by CPU | CPU s | wall s | peak MB | recall .80-.85 | .85-.90 | .90-.95 | .95-1 | precision |")
     print("|---|---|---|---|---|---|---|---|---|---|")
@@ -84,6 +96,8 @@ def main():
                 cells.append(f"{sum(pair in found for pair in band) / len(band):.3f}" if band else "")
             cells.append(f"{sum(pair in truth for pair in found) / max(1, len(found)):.3f}")
         print(f"| {name} | {text / 1e6 / cpu:.1f} | {cpu:.2f} | {wall:.2f} | {peak:.0f} | {' | '.join(cells)} |")
+    if notes:
+        print("\n" + "\n".join(notes))
 
 
 if __name__ == "__main__":

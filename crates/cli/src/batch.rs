@@ -5,9 +5,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::progress::Progress;
 use wonbon_cluster::reading::{Inputs, Skipped};
@@ -242,14 +243,29 @@ impl Progress for Watcher {
         bar.finish_and_clear();
         let bytes = matches!(phase, "read" | "sketch" | "write");
         let template = match (total, bytes) {
-            (0, _) => "{prefix:>8} {elapsed}",
-            (_, true) => "{prefix:>8} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left",
-            (_, false) => "{prefix:>8} [{bar:30}] {pos}/{len} {per_sec}, {eta} left",
+            (0, _) => "{prefix:>14} {spinner} {elapsed}",
+            (_, true) => {
+                "{prefix:>14} [{bar:24}] {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}, \
+                 {decimal_bytes_per_sec}, {eta} left"
+            }
+            (_, false) => {
+                "{prefix:>14} [{bar:24}] {percent:>3} %  {human_pos} of {human_len}, {rate}, {eta} left"
+            }
         };
-        let style = ProgressStyle::with_template(template).expect("the template is right");
+        let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            // Nothing is left to do if the terminal is gone.
+            let _ = write!(out, "{}/s", thousands(state.per_sec() as u64));
+        };
+        let style = ProgressStyle::with_template(template)
+            .expect("the template is right")
+            .with_key("rate", rate)
+            .progress_chars("=> ");
         let target = ProgressDrawTarget::stderr_with_hz(4);
         let length = (total > 0).then_some(total);
         *bar = ProgressBar::with_draw_target(length, target).with_style(style).with_prefix(phase);
+        if total == 0 {
+            bar.enable_steady_tick(Duration::from_millis(250));
+        }
     }
 
     fn advance(&self, done: u64) {

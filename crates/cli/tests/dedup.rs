@@ -233,7 +233,7 @@ fn csv_goes_in_and_comes_out_plain_and_compressed() {
         std::fs::write(&input, bytes).unwrap();
         let output = wonbon(&["dedup", &input, "-o", &out]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        let refused = format!("{name}:8 has 2 fields where the header has 4");
+        let refused = format!("{name}:7 has 2 fields where the header has 4");
         assert!(stderr(&output).contains(&refused), "{}", stderr(&output));
         let fields = "text `content` or else page `html`, id `key`, url `url`, created `date`";
         assert!(stderr(&output).contains(fields), "{}", stderr(&output));
@@ -507,7 +507,7 @@ fn explain_differences(
             ),
             // The truth lists everything from a half up.
             None => {
-                assert!(by_their_words < 0.5, "{name}: {ids:?} is {by_their_words}, not listed")
+                assert!(by_their_words < 0.5, "{name}: {ids:?} is {by_their_words}, not listed");
             }
         }
         assert!(

@@ -143,7 +143,10 @@ impl Report<'_> {
             .iter()
             .enumerate()
             .skip(first.min(16))
-            .map(|(bin, &count)| (format!("{:.2}", bin as f64 / 20.0), count))
+            .map(|(bin, &count)| {
+                let edge = |bin: usize| bin as f64 / 20.0;
+                (format!("{:.2}–{:.2}", edge(bin), edge(bin + 1)), count)
+            })
             .collect();
         page.push_str("<div class=two><section><h2>How large families are</h2>");
         bars(page, &sizes, "families");
@@ -168,7 +171,9 @@ impl Report<'_> {
                     escape(id)
                 ),
             );
-            write(page, format_args!("<p class=text>{}…</p>", escape(start(text, 400))));
+            let shown = start(text, 400);
+            let more = if shown.len() < text.len() { "…" } else { "" };
+            write(page, format_args!("<p class=text>{}{more}</p>", escape(shown)));
             for copy in &family.copies {
                 let Some((id, copied)) = self.documents.get(copy) else { continue };
                 let told = self.verdicts.get(*copy);
@@ -417,8 +422,8 @@ const HEAD: &str = r#"<!doctype html><html lang=en><head><meta charset=utf-8><me
 @media(prefers-color-scheme:dark){:root{--ground:#14181b;--card:#1c2226;--ink:#e6e8e9;--faint:#9aa4ab;--line:#333b41;--bar:#6fb3d2;--ins:#1d4d2b;--del:#5c2822}}
 *{box-sizing:border-box}body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,"Noto Sans KR","Apple SD Gothic Neo",sans-serif}
 main{max-width:1080px;margin:0 auto;padding:40px 24px 80px}h1{font-size:30px;line-height:1.2;margin:0 0 8px}h2{font-size:18px;margin:36px 0 10px}h3{font-size:14px;font-weight:500;margin:16px 0 4px;color:var(--faint)}
-.lead{color:var(--faint);margin:0 0 20px;max-width:80ch}.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(136px,1fr));gap:10px}
-.card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:12px 14px;display:flex;flex-direction:column}.card b{font-size:22px;font-variant-numeric:tabular-nums}.card small{color:var(--faint);font-size:12px}
+.lead{color:var(--faint);margin:0 0 20px;max-width:80ch}.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(138px,1fr));gap:10px}
+.card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:12px 14px;display:flex;flex-direction:column}.card b{font-size:22px;font-variant-numeric:tabular-nums}.card span{font-size:15px;white-space:nowrap}.card small{color:var(--faint);font-size:12px}
 .two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:0 32px}svg{width:100%;height:auto}rect{fill:var(--bar)}svg text{font-size:13px;fill:var(--ink)}.label{text-anchor:end;fill:var(--faint)}
 table{border-collapse:collapse;width:100%;font-size:14px}th,td{text-align:left;padding:5px 10px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}th{color:var(--faint);font-weight:500}.n{text-align:right;font-variant-numeric:tabular-nums}
 code{font:13px/1.4 ui-monospace,monospace;overflow-wrap:anywhere}details{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 14px;margin:8px 0}summary{cursor:pointer;overflow-wrap:anywhere}

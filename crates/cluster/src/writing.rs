@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 
 use arrow_array::RecordBatch;
 use flate2::write::GzEncoder;
@@ -25,6 +26,41 @@ use crate::verdicts::Verdicts;
 pub(crate) struct OutputFile {
     path: PathBuf,
     inner: Inner,
+    sync: EarlySync,
+}
+
+/// How much is written between two early syncs.
+const SYNC_BYTES: usize = 64 << 20;
+
+/// Sends a large file to the disk while it is still being written, so that the end of the run does
+/// not wait for all of it. An error of the disk is told once only, so every answer is looked at.
+struct EarlySync {
+    file: Option<File>,
+    since: usize,
+    running: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl EarlySync {
+    fn wrote(&mut self, bytes: usize) -> std::io::Result<()> {
+        self.since += bytes;
+        if self.since < SYNC_BYTES || self.running.as_ref().is_some_and(|one| !one.is_finished()) {
+            return Ok(());
+        }
+        self.wait()?;
+        self.since = 0;
+        if let Some(file) = &self.file {
+            let file = file.try_clone()?;
+            self.running = Some(std::thread::spawn(move || file.sync_data()));
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self) -> std::io::Result<()> {
+        match self.running.take() {
+            Some(running) => running.join().unwrap_or_else(|_| Err(std::io::Error::other("sync"))),
+            None => Ok(()),
+        }
+    }
 }
 
 enum Inner {
@@ -39,21 +75,23 @@ impl OutputFile {
             std::fs::create_dir_all(folder).map_err(io("make", folder))?;
         }
         let file = File::create(&path).map_err(io("write", &path))?;
+        let sync = EarlySync { file: file.try_clone().ok(), since: 0, running: None };
         let file = BufWriter::with_capacity(256 << 10, file);
         let inner = match path.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => Inner::Gzip(GzEncoder::new(file, flate2::Compression::default())),
             Some("zst") => Inner::Zstd(zstd::Encoder::new(file, 3).map_err(io("write", &path))?),
             _ => Inner::Plain(file),
         };
-        Ok(OutputFile { path, inner })
+        Ok(OutputFile { path, inner, sync })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), ClusterError> {
-        self.inner.as_write().write_all(bytes).map_err(io("write", &self.path))
+        self.write_all(bytes).map_err(io("write", &self.path))
     }
 
     /// Ends the file and makes sure that it is on the disk.
-    pub(crate) fn finish(self) -> Result<(), ClusterError> {
+    pub(crate) fn finish(mut self) -> Result<(), ClusterError> {
+        self.sync.wait().map_err(io("write", &self.path))?;
         let file = match self.inner {
             Inner::Plain(file) => Ok(file),
             Inner::Gzip(file) => file.finish(),
@@ -78,7 +116,9 @@ impl Inner {
 /// For writers that want any `Write`; errors do not name the file.
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.inner.as_write().write(bytes)
+        let written = self.inner.as_write().write(bytes)?;
+        self.sync.wrote(written)?;
+        Ok(written)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Ten gigabytes in one gigabyte of memory: 2 million documents of about 5 kB, once.
+#
+#   benches/dedup/large.sh
+#
+# Needs about 37 GB of room in BENCH_DIR (or TMPDIR). Results go to results/<date>-large.md. Head of
+# growth.py: what is measured, and how the run is bounded in time.
+set -euo pipefail
+cd "$(dirname "$0")"
+cargo build --release --quiet --manifest-path ../../Cargo.toml -p wonbon-cli
+cargo build --release --quiet
+export WONBON=${WONBON:-${CARGO_TARGET_DIR:-$PWD/../../target}/release/wonbon}
+export GENERATE=${GENERATE:-${CARGO_TARGET_DIR:-$PWD/target}/release/generate}
+OUT=${OUT:-$PWD/results/$(date +%F)-large} exec python3 growth.py 2000000
