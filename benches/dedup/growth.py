@@ -2,7 +2,7 @@
 
     python benches/dedup/growth.py [DOCUMENTS...]          (benches/dedup/growth.sh and large.sh build first)
 
-Input: made-up posts of about 5 kB, a quarter of them copies with up to 4 % of their words changed (`generate N 650`);
+Input: made-up posts of about 5 kB, a quarter of them copies with up to 4 % of their words changed (`generate N 580`);
 a smaller input is the beginning of a larger one. Each size is run once, smallest first, from a cold start: the input
 is written, synced and dropped from the page cache where that is allowed. Told: CPU, wall, peak resident set, what the
 system read from and wrote to the disk, and the exponents by which CPU and wall grow from the smallest to the largest.
@@ -28,7 +28,7 @@ WONBON = os.environ.get("WONBON", os.path.join(HERE, "../../target/release/wonbo
 GENERATE = os.environ.get("GENERATE", os.path.join(HERE, "target/release/generate"))
 LIMIT = float(os.environ.get("LIMIT", "3600"))
 MEMORY = os.environ.get("MEMORY", "1G")
-WORDS = 650
+WORDS = 580
 BYTES_A_DOCUMENT = 5_300
 
 

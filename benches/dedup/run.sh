@@ -61,8 +61,8 @@ if [ -e "$data/en-usenet20news.jsonl.zst" ]; then
     zstd -dcq --long=27 "$data/$name.jsonl.zst"
   done >"$work/corpus.jsonl"
 else
-  what="made up: generate 40000 650"
-  "$generate" 40000 650 >"$work/corpus.jsonl"
+  what="made up: generate 40000 580"
+  "$generate" 40000 580 >"$work/corpus.jsonl"
 fi
 if [ -n "$small" ]; then
   what="$what, the first 5,000 lines"

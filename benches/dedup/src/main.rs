@@ -2,7 +2,7 @@
 //!
 //! Seed 1997; a quarter of the documents are copies of earlier ones with up to 4 % of their words
 //! changed. The same numbers give the same file, and a smaller one is the beginning of a larger one.
-//! 650 words are about 5 kB.
+//! 580 words are about 5 kB.
 
 use std::io::{BufWriter, Write};
 

@@ -288,7 +288,8 @@ impl ClusterMethod {
                 form_pairs(shingles, self, work, &mut sizes, common_path, progress)
             })?;
         let pair_runs = pairs.runs() as u64;
-        let (pair_count, merged) = clock.time("pair merge", pairs.pushed(), progress, || {
+        // How many different pairs there are is known at the end only.
+        let (pair_count, merged) = clock.time("pair merge", 0, progress, || {
             let mut merged = ColumnWriter::open(again.join(MERGED_PAIRS), Mark::default())?;
             let mut steps = Steps::new(progress);
             let mut count = 0_u64;
@@ -594,6 +595,7 @@ fn form_pairs(
         close(last, &owners)?;
     }
     common.finish()?;
+    pairs.settle();
     Ok((pairs, common_count))
 }
 

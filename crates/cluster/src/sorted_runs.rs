@@ -77,6 +77,11 @@ impl SortedRuns {
         self.runs.len()
     }
 
+    /// Puts what is still in memory in order, so that the merge can begin at once.
+    pub fn settle(&mut self) {
+        self.tidy();
+    }
+
     fn tidy(&mut self) {
         self.buffer.sort_unstable();
         if self.equal == Equal::AddUp {
