@@ -3,6 +3,10 @@
 #
 #   benches/store/run.sh papers [--steps N,N,...] [--queries N] [--draw stored|all] [--rounds N]
 #                               [--seed N] [--cache-mebibytes N] [--core N]
+#   benches/store/run.sh adds [--steps N,N,...] [--questions N] [--seconds S] [--seed N]
+#
+# adds: checks and durable adds of the whole store from 1, 8 and 64 clients, on all cores. Writes
+# results/<date>-adds.md; needs 2 kB a document in TMPDIR.
 #
 # papers: the experiment of Lee, Lee and Kim 2010 (figures 2 and 3). src/main.rs tells what is
 # measured and what is left out. Writes results/<date>-papers.md and two plots beside it, or
@@ -11,8 +15,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 command_line="benches/store/run.sh $*"
-[ "${1:-}" = papers ] || { echo "error: say which: $0 papers" >&2; exit 2; }
-shift
+what=${1:-}
+case $what in papers | adds) shift ;; *) echo "error: say which: $0 papers or adds" >&2; exit 2 ;; esac
 
 core=1 name="" options=()
 while [ $# -gt 0 ]; do
@@ -28,5 +32,7 @@ bench=${CARGO_TARGET_DIR:-target}/release/store-bench
 commit=$(git rev-parse --short HEAD)
 [ -z "$(git status --porcelain -- ../../crates . ':!results')" ] || commit="$commit and changes"
 mkdir -p results
-nice taskset -c "$core" "$bench" papers --command "$command_line" --commit "$commit" \
-  --date "$(date +%F)" --out "results/$(date +%F)-papers$name" "${options[@]}"
+pinned=(nice taskset -c "$core")
+[ "$what" = papers ] || pinned=()
+"${pinned[@]}" "$bench" "$what" --command "$command_line" --commit "$commit" \
+  --date "$(date +%F)" --out "results/$(date +%F)-$what$name" "${options[@]}"

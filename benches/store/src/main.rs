@@ -14,9 +14,12 @@
 //! over all questions after one that warmed the caches. Every index must give the same verdict and
 //! the same full list of originals for every question, or the run fails.
 //!
-//! Left out: making features, storing the document. The disk: after the warming round all pages that
+//! `adds` measures the whole store ([`adds`]).
+//!
+//! Left out of `papers`: making features, storing the document. The disk: after the warming round all pages that
 //! are needed are in memory, while the paper's machine of 2 GB may have had to read some.
 
+mod adds;
 mod documents;
 mod nodes;
 mod papers;
@@ -38,6 +41,35 @@ struct Args {
 enum Command {
     /// Average query time and page accesses of B6D1, R15D2, R1D3 and the default.
     Papers(PapersArgs),
+    /// Checks and durable adds of the whole store.
+    Adds(AddsArgs),
+}
+
+#[derive(clap::Args)]
+struct AddsArgs {
+    /// Numbers of documents at which to measure, ascending.
+    #[arg(long, value_delimiter = ',', default_values_t = [100_000, 1_000_000, 1_500_000])]
+    steps: Vec<u64>,
+    /// How many questions at each step.
+    #[arg(long, default_value_t = 20_000)]
+    questions: u64,
+    /// How long clients add, for each number of clients.
+    #[arg(long, default_value_t = 4.0)]
+    seconds: f64,
+    #[arg(long, default_value_t = 2008)]
+    seed: u64,
+    /// The command line, for the report.
+    #[arg(long, default_value = "")]
+    command: String,
+    /// The commit, for the report.
+    #[arg(long, default_value = "")]
+    commit: String,
+    /// The date, for the report.
+    #[arg(long, default_value = "")]
+    date: String,
+    /// Where the report goes, without the ending.
+    #[arg(long)]
+    out: PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -86,7 +118,10 @@ enum Draw {
 }
 
 fn main() -> anyhow::Result<()> {
-    let Command::Papers(args) = Args::parse().command;
+    let args = match Args::parse().command {
+        Command::Papers(args) => args,
+        Command::Adds(args) => return adds::run(&args),
+    };
     anyhow::ensure!(
         args.steps.is_sorted_by(|one, next| one < next) && args.steps.first() > Some(&0),
         "the steps must ascend"

@@ -690,6 +690,12 @@ impl Store {
         self.inner.index.read().expect("no one panics with it").memory_bytes()
     }
 
+    /// The index of originals, for whoever measures it.
+    #[must_use]
+    pub fn index(&self) -> Arc<RwLock<MemoryIndex>> {
+        self.inner.index.clone()
+    }
+
     /// How many originals the index holds.
     #[must_use]
     pub fn index_len(&self) -> usize {
