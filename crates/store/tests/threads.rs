@@ -10,6 +10,9 @@ use wonbon_store::{Kind, NewDocument, Store, StoreParams};
 const THREADS: u64 = 8;
 const FAMILIES: u64 = 500;
 
+/// Creation, key, kind, original.
+type Member = (i64, String, Kind, Option<String>);
+
 fn text(family: u64) -> String {
     let words = (0..12).map(|at| format!("w{}", family * 31 + at * 7 % 13));
     format!("family {family} {}", words.collect::<Vec<_>>().join(" "))
@@ -38,7 +41,7 @@ fn eight_threads_agree_on_one_original_for_each_family() {
                     let family = draw % FAMILIES;
                     // Few enough keys that documents are met again, deleted and stored anew.
                     let key = format!("{family}/{}", (draw >> 20) % 200);
-                    if (draw >> 40) % 10 == 0 {
+                    if (draw >> 40).is_multiple_of(10) {
                         store.delete(&key).unwrap();
                         continue;
                     }
@@ -61,7 +64,7 @@ fn eight_threads_agree_on_one_original_for_each_family() {
         }
     });
     assert!(said_original.load(Ordering::Relaxed) > 0);
-    let mut families: HashMap<String, Vec<(i64, String, Kind, Option<String>)>> = HashMap::new();
+    let mut families: HashMap<String, Vec<Member>> = HashMap::new();
     let read: Result<(), wonbon_store::StoreError> = store.for_each(|document| {
         let family = document.key.split('/').next().unwrap().to_owned();
         let verdict = document.verdict;
