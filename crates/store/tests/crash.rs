@@ -4,6 +4,8 @@
 //! acknowledgement; the parent kills it, opens the store and looks. `WONBON_KILLS` sets how often,
 //! 200 by default.
 
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -23,7 +25,7 @@ fn mixed(number: u64) -> u64 {
 
 /// Two documents in three are alone, the rest are copies of a few; some are edited, some arrive late.
 fn text(number: u64) -> String {
-    let about = if number % 3 == 0 { number % 7 } else { 1000 + number };
+    let about = if number.is_multiple_of(3) { number % 7 } else { 1000 + number };
     let words = (0..40).map(|at| format!("word{}", mixed(about * 100 + at) % 5000));
     words.collect::<Vec<_>>().join(" ")
 }
@@ -64,7 +66,7 @@ fn nothing_acknowledged_is_lost_by_a_kill() {
     let mut directory = tempfile::tempdir().unwrap();
     let (mut acknowledged, mut midst) = (0, 0);
     for kill in 0..kills {
-        if kill % KILLS_OF_A_STORE == 0 {
+        if kill.is_multiple_of(KILLS_OF_A_STORE) {
             directory = tempfile::tempdir().unwrap();
         }
         let mut child = Command::new(std::env::current_exe().unwrap())

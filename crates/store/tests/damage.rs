@@ -1,5 +1,7 @@
 //! What happens when files are not as they were written, or cannot be.
 
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
 use std::path::{Path, PathBuf};
 
 use wonbon_store::{NewDocument, Page, Query, Rule, Store, StoreError, StoreParams};

@@ -5,6 +5,8 @@
 //! agrees with it has none either: the order of arrival, and what was deleted or edited in between,
 //! leave no trace.
 
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

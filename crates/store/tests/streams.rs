@@ -1,6 +1,8 @@
 //! Real corpora streamed in order of creation: every verdict is the oracle's, no copy is ever found,
 //! and batch deduplication finds the same families.
 
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;

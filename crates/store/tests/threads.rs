@@ -2,6 +2,8 @@
 //!
 //! `WONBON_OPERATIONS=1000000` makes it a million; by default it is a tenth of that.
 
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
