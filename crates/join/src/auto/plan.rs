@@ -16,14 +16,14 @@ use crate::collection::Side;
 use crate::parallel::{on_threads, piece};
 
 /// Nanoseconds to see that a list is empty, and to visit one.
-const EMPTY_LIST: f64 = 6.0;
-const LIST: f64 = 25.0;
+const EMPTY_LIST: f64 = 11.0;
+const LIST: f64 = 47.0;
 /// Nanoseconds to put a posting into the index.
-const BUILT_POSTING: f64 = 15.0;
+const BUILT_POSTING: f64 = 28.0;
 /// Nanoseconds for a posting tested eight at a time.
-const POSTING: f64 = 0.35;
+const POSTING: f64 = 0.65;
 /// Nanoseconds for a posting whose record the narrow signature does not rule out.
-const PASSED: f64 = 5.0;
+const PASSED: f64 = 12.0;
 /// Nanoseconds for a slot and a word of columns, and for a slot.
 const COLUMN_WORD: f64 = 0.09;
 const COLUMN_SLOT: f64 = 0.15;
