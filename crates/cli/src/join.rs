@@ -110,7 +110,15 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let ordered = Instant::now();
 
     if let Some(limit) = args.memory {
-        params.index_bytes = memory::left_for_index(limit, collection.bytes_held())?;
+        // Every thread has a table of its own: rather fewer threads than no join.
+        let held = collection.bytes_held();
+        params.index_bytes = loop {
+            let tables = collection.list_table_bytes(params.threads);
+            match memory::left_for_index(limit, held, tables) {
+                Err(_) if params.threads > 1 => params.threads -= 1,
+                left => break left?,
+            }
+        };
     }
     let progress = progress::Bar::new();
     params.progress = &progress;

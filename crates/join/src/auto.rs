@@ -5,11 +5,12 @@
 //! sizes may differ is known, so one bit count rules most pairs out.
 //!
 //! - **Postings** (`postings.rs`): an inverted index over prefixes as in the paper, but flat,
-//!   immutable, without tokens that nobody shares, and with a 64-bit signature of the rest of
-//!   the record inside each posting. At the first token that two records share, everything
-//!   before it is known to differ, so `i + j + differing bits` bounds the difference. Eight
-//!   postings are tested at a time; a record is touched only after it passed. Long records
-//!   have a wide signature too, tested before their tokens.
+//!   without tokens that nobody shares, and with a 64-bit signature of the rest of the record
+//!   inside each posting. At the first token that two records share, everything before it is
+//!   known to differ, so `i + j + differing bits` bounds the difference. Eight postings are
+//!   tested at a time; a record is touched only after it passed. Each worker remembers which
+//!   part of each list its probes still look at, so a probe sees its size window and no more.
+//!   Long records have a wide signature too, tested before their tokens.
 //! - **Columns** (`columns.rs`): for each probe, the signatures of *all* records in its size
 //!   window, eight at a time, without an index. It sounds hopeless and is the fastest way
 //!   known to us wherever lists are long compared with the window: long records, low
@@ -17,9 +18,9 @@
 //!
 //! `plan.rs` estimates the cost of both from list lengths and window sizes.
 //!
-//! Cost: 13 bytes a posting, one signature a record for columns or long records; 4 bytes a
-//! record and thread. Blocks of sizes are joined one after the other when the index would
-//! exceed [`JoinParams::index_bytes`].
+//! Cost: 16 bytes a posting, 4 bytes a shared token and 8 more for each thread, one signature a
+//! record for columns or long records; 4 bytes a record and thread. Blocks of sizes are joined
+//! one after the other when the index would exceed [`JoinParams::index_bytes`].
 //! Guarantee: the same matches in the same order for any number of threads.
 
 mod atomic_view;
@@ -83,7 +84,7 @@ impl Algorithm for Auto {
         let shelves: Vec<Shelf<'_>> =
             sides.into_iter().map(|side| Shelf::new(collection, side)).collect();
         for shelf in &shelves {
-            for slots in shelf.blocks(&bounds, params.index_bytes) {
+            for slots in shelf.blocks(&bounds, params.index_bytes, params.threads) {
                 blocks.push(ShelfBlock::new(shelf, &bounds, slots));
             }
         }

@@ -173,6 +173,12 @@ impl Collection {
         self.sizes.partition_point(|&other| other < size) as u32
     }
 
+    /// Bytes that an index over the shared tokens takes besides its postings.
+    #[must_use]
+    pub fn list_table_bytes(&self, threads: usize) -> u64 {
+        u64::from(self.vocabulary - self.first_shared) * (4 + 8 * threads as u64)
+    }
+
     /// Bytes of memory held.
     #[must_use]
     pub fn bytes_held(&self) -> u64 {

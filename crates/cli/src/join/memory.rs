@@ -17,13 +17,16 @@ pub fn parse(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).filter(|&bytes| bytes > 0).ok_or_else(wrong)
 }
 
-/// What remains of the limit for the index when the records are in memory.
-pub fn left_for_index(limit: u64, held: u64) -> Result<u64> {
+/// What remains of the limit for the index when the records are in memory. `tables` is the part of
+/// an index that does not get smaller when the work is split.
+pub fn left_for_index(limit: u64, records: u64, tables: u64) -> Result<u64> {
     // A quarter is kept for pairs waiting to be sorted, threads and the program itself.
-    let left = (limit - limit / 4).saturating_sub(held);
-    if left < held / 64 + (1 << 20) {
+    let left = (limit - limit / 4).saturating_sub(records);
+    let held = records + tables;
+    if left < tables + held / 64 + (1 << 20) {
         bail!(
-            "the records alone take {} MB, so --memory {} MB is too little; {} MB would do",
+            "the records and their table of tokens take {} MB, so --memory {} MB is too little; \
+             {} MB would do",
             held.div_ceil(1 << 20),
             limit >> 20,
             ((held + held / 32 + (2 << 20)) * 4 / 3).div_ceil(1 << 20)

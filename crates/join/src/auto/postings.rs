@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::atomic_view;
-use super::plan::Plan;
+use super::plan::{Plan, SLOTS_AHEAD};
 use super::shelf::ShelfBlock;
 
 use crate::bounds::Bounds;
@@ -78,6 +78,7 @@ impl Postings {
         on_threads(parts, |number| {
             let mut cursors = cursors[number].lock().expect("each thread has its own");
             for slot in piece(&plan.posting_slots, number, parts) {
+                block.shelf.fetch(slot + SLOTS_AHEAD);
                 let total = kernel.narrow_signature(block.shelf.tokens(slot));
                 for_each_posting(block, bounds, slot, total, |list, [first, second]| {
                     let at = 2 * cursors[list] as usize;
@@ -144,6 +145,7 @@ pub(super) fn pass_over(
     let shelf = block.shelf;
     let first_shared = shelf.collection.first_shared();
     for slot in slots {
+        shelf.fetch(slot + SLOTS_AHEAD);
         let tokens = shelf.tokens(slot);
         let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
         for &token in &tokens[..prefix as usize] {

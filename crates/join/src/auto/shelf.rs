@@ -9,7 +9,7 @@ use super::{plan, signature};
 use crate::bounds::Bounds;
 use crate::collection::{Collection, Side};
 
-/// Bytes of index a posting takes: signature, slot, position.
+/// Bytes of index a posting takes.
 pub(super) const POSTING_BYTES: u64 = 16;
 
 /// The records of one side.
@@ -74,10 +74,13 @@ impl<'a> Shelf<'a> {
         if self.records.is_some() { self.side.other() } else { self.side }
     }
 
-    /// Cuts the slots so that the index over each block takes about so many bytes at most, and
-    /// never more postings than 32 bits count.
-    pub fn blocks(&self, bounds: &Bounds, index_bytes: u64) -> Vec<Range<u32>> {
-        let most_bytes = index_bytes.min(u64::from(u32::MAX - 1));
+    /// Cuts the slots so that the index over each block takes about so many bytes at most, its
+    /// tables of lists included, and never has more postings than 32 bits count.
+    pub fn blocks(&self, bounds: &Bounds, index_bytes: u64, threads: usize) -> Vec<Range<u32>> {
+        let most_bytes = index_bytes
+            .saturating_sub(self.collection.list_table_bytes(threads))
+            .max(index_bytes / 16)
+            .min(u64::from(u32::MAX - 1) * POSTING_BYTES);
         let (mut blocks, mut start, mut bytes) = (Vec::new(), 0, 0);
         let (mut size, mut needs) = (0, 0);
         for slot in 0..self.len() {
