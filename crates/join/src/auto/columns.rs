@@ -89,7 +89,7 @@ impl Columns {
 }
 
 /// Rows narrower than this say little that the narrow signature did not.
-const LEAST_ROW: usize = 4;
+const LEAST_ROW: usize = 8;
 
 /// Signatures for looking one up, for slots that need wide ones.
 #[derive(Default)]

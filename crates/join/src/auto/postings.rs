@@ -79,6 +79,9 @@ impl Postings {
             let mut cursors = cursors[number].lock().expect("each thread has its own");
             for slot in piece(&plan.posting_slots, number, parts) {
                 block.shelf.fetch(slot + SLOTS_AHEAD);
+                if !has_postings(block, bounds, slot) {
+                    continue;
+                }
                 let total = kernel.narrow_signature(block.shelf.tokens(slot));
                 for_each_posting(block, bounds, slot, total, |list, [first, second]| {
                     let at = 2 * cursors[list] as usize;
@@ -109,6 +112,15 @@ impl Postings {
     pub fn words(&self) -> &[u64] {
         &self.words
     }
+}
+
+/// Whether a slot has a posting at all: its prefix ends with its most frequent token.
+#[inline]
+pub(super) fn has_postings(block: &ShelfBlock<'_>, bounds: &Bounds, slot: u32) -> bool {
+    let shelf = block.shelf;
+    let tokens = shelf.tokens(slot);
+    let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32) as usize;
+    prefix > 0 && tokens[prefix - 1] >= shelf.collection.first_shared()
 }
 
 /// Calls `each` with list and posting for each shared token in the prefix of a slot, whose

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::columns::{Columns, Rows};
 use super::plan::Plan;
-use super::postings::{Ends, Postings, for_each_posting, pass_over};
+use super::postings::{Ends, Postings, for_each_posting, has_postings, pass_over};
 use super::shelf::ShelfBlock;
 use super::signature;
 use crate::algorithm::{Counters, Match};
@@ -194,6 +194,10 @@ impl<'a> Worker<'a> {
             self.added = end;
         }
         while self.added < end {
+            if !has_postings(block, bounds, self.added) {
+                self.added += 1;
+                continue;
+            }
             let total = self.total(block.shelf.record(self.added));
             let (ends, postings) = (&mut self.ends, &mut self.own_postings);
             let postings = postings.as_mut().expect("just seen to be there");
