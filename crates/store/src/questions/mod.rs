@@ -1,0 +1,8 @@
+//! Questions about stored documents, for any text, stored or not.
+//!
+//! Each question is a file. [`ask`] finds documents by what they share with a text; the others are
+//! built on it.
+
+mod ask;
+
+pub use ask::{Answer, Match, Measure, Question};
