@@ -52,6 +52,14 @@ pub enum IndexError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// A file of the index of shingles is not what was written.
+    #[error("the index of shingles is damaged at {path}: {what}")]
+    DamagedShingles {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// The request was wrong: the papers' indexes compare one way only.
     #[cfg(feature = "papers")]
     #[error("{index} compares 2 of 6 features, not {params}")]

@@ -8,6 +8,8 @@
 //! An index holds originals only: a copy never enters it, so drift cannot chain one family into the
 //! next. It holds no truth of its own; it can be built again from the features that the store keeps.
 //!
+//! A second question, what shares shingles with a text, has an index of its own: [`shingles`].
+//!
 //! Not here: what features are (`wonbon-sketch`), which of several originals a document is said to
 //! copy, and anything durable beyond a snapshot (`wonbon-store`).
 
@@ -16,6 +18,7 @@ mod key_table;
 mod memory;
 #[cfg(feature = "papers")]
 pub mod papers;
+pub mod shingles;
 mod snapshot;
 mod subsets;
 
