@@ -130,9 +130,14 @@ def text_dedup(path):
 
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out")
-        command = [sys.executable, "-m", "text_dedup.minhash", "--path", "json", "--data_files", path, "--split", "train",
+        # Its reader wants the same fields in every line.
+        even = os.path.join(folder, "even.jsonl")
+        with open(even, "w", encoding="utf-8") as lines:
+            for name, text in documents(path):
+                lines.write(json.dumps({"id": name, "text": text}) + "\n")
+        command = [sys.executable, "-m", "text_dedup.minhash", "--path", "json", "--data_files", even, "--split", "train",
                    "--column", "text", "--ngram", "5", "--num_perm", "128", "--threshold", "0.8", "--min_length", "0",
-                   "--num_proc", "1", "--cache_dir", os.path.join(folder, "cache"), "--output", out]
+                   "--num_proc", "1", "--debug", "--cache_dir", os.path.join(folder, "cache"), "--output", out]
         subprocess.run(command, check=True, stdout=sys.stderr)
         with open(os.path.join(out, "uf.pkl"), "rb") as file:
             parents = pickle.load(file).parent

@@ -11,6 +11,7 @@ a shared machine's wall clock says little; the wall clock stands beside it. Reca
 
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -35,7 +36,9 @@ def measured(command):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1) or not done.stdout.strip():
         print(done.stderr, file=sys.stderr)
-        return "fails: " + (done.stderr.strip().splitlines() or ["no word why"])[-1][:120]
+        why = (done.stderr.strip().splitlines() or ["no word why"])[-1]
+        # Places of this machine say nothing elsewhere.
+        return "fails: " + re.sub(r"/[^\s'\"]*/", "", why)[:120]
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"wall": time.time() - start, "cpu": cpu, "out": done.stdout}
 

@@ -24,7 +24,8 @@ pub struct Estimate {
 impl Estimate {
     /// `shared` out of `samples`, where the samples are the fraction `sampled` of what they
     /// were drawn from (0 when drawn independently).
-    pub(crate) fn of_share(shared: u64, samples: u64, sampled: f64) -> Self {
+    #[must_use]
+    pub fn of_share(shared: u64, samples: u64, sampled: f64) -> Self {
         if samples == 0 {
             // An empty sample of everything is an empty set: its resemblance is 0, for certain.
             let standard_error = if sampled >= 1.0 { 0.0 } else { 0.5 };

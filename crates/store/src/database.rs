@@ -390,6 +390,23 @@ impl Database {
         text.and_then(|text| decompressed(&text)).ok_or_else(|| self.damaged_row(row))
     }
 
+    /// The name of a document's shingle set; none if there is no such document.
+    pub(crate) fn shingle_set_name(&self, row: Row) -> Result<Option<u64>, StoreError> {
+        let sql = "SELECT shingle_set_name FROM documents WHERE row = ?1";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let name: Option<i64> = select.query_row([row.0], |row| row.get(0)).optional()?;
+        Ok(name.map(|name| name as u64))
+    }
+
+    /// Up to `most` documents after one, in the order of their numbers.
+    pub(crate) fn rows_after(&self, row: Option<Row>, most: usize) -> Result<Vec<Row>, StoreError> {
+        let sql = "SELECT row FROM documents WHERE row > ?1 ORDER BY row LIMIT ?2";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let after = row.map_or(-1, |row| i64::from(row.0));
+        let rows = select.query_map((after, most as i64), |row| row.get(0).map(Row))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// The number for the next new document.
     pub(crate) fn next_row(&self) -> Result<u32, StoreError> {
         let sql = "SELECT coalesce(max(row), 0) + 1 FROM documents";

@@ -102,12 +102,17 @@ pub enum StoreError {
     /// The search index refused.
     #[error(transparent)]
     Search(#[from] wonbon_search::SearchError),
-    /// Search cannot catch up with the database; everything else goes on.
-    #[error("search is behind and cannot catch up: {what}")]
-    SearchStopped {
+    /// Something derived cannot catch up with the database; everything else goes on.
+    #[error("{which} is behind and cannot catch up: {what}")]
+    Behind {
+        /// Search, or the index of shingles.
+        which: &'static str,
         /// Why.
         what: String,
     },
+    /// The question was wrong: there is nothing to compare.
+    #[error("the text has no words")]
+    NoWords,
     /// Features cannot be made so.
     #[error(transparent)]
     Sketch(#[from] SketchError),

@@ -9,6 +9,7 @@
 //! | `documents.sqlite` | all that lasts |
 //! | `index-….snapshot` | the originals' features, to open quickly; can be built again |
 //! | `search/` | the search index; can be built again |
+//! | `shingles/` | which documents share which shingles; can be built again |
 //! | `lock` | held by the process that writes |
 //!
 //! The rules of original and copy (DESIGN) hold at every moment, and one promise more: families
@@ -20,6 +21,7 @@ mod database;
 mod document;
 mod error;
 mod families;
+mod following;
 mod held;
 mod judge;
 mod opening;
@@ -28,6 +30,7 @@ mod prepare;
 mod questions;
 mod rule;
 mod searching;
+mod shingling;
 mod store;
 mod verify;
 mod writer;
@@ -39,7 +42,10 @@ pub use document::{
 pub use error::StoreError;
 pub use params::{NotASeed, SeedSource, StoreParams};
 pub use prepare::Prepared;
-pub use questions::{Answer, Match, Measure, Question};
+pub use questions::{
+    Answer, MOST_ASKED_BYTES, Match, Measure, Passage, Question, SURE, Source, Sources,
+    SourcesQuestion, Unexplained, most_verified,
+};
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
 pub use searching::{SearchResult, SearchResults};
 pub use store::{Counts, DiskBytes, Pending, Store};

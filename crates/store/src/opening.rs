@@ -39,6 +39,10 @@ impl Places {
     pub(crate) fn search(&self) -> PathBuf {
         self.directory.join("search")
     }
+
+    pub(crate) fn shingles(&self) -> PathBuf {
+        self.directory.join("shingles")
+    }
 }
 
 /// Held as long as a process may write; the system lets go of it when the process ends.

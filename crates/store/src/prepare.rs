@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
 
+use wonbon_index::shingles::{ShingleSampler, ShingleSketch};
 use wonbon_sketch::rabin::RABIN_64;
 use wonbon_sketch::{ElementSet, FeatureMaker, finalise};
 use wonbon_text::extract::{Page, core_text, extract};
@@ -16,6 +17,7 @@ use wonbon_text::shingles::Shingler;
 
 use crate::document::{Content, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
 use crate::error::StoreError;
+use crate::params::StoreParams;
 
 /// The level of compression: one at which 2 kB take about 20 microseconds.
 const COMPRESSION_LEVEL: i32 = 1;
@@ -46,6 +48,8 @@ pub struct Prepared {
     pub(crate) shingles: ElementSet,
     /// k of them; none for a document without words.
     pub(crate) features: Vec<u64>,
+    /// For the index of shingles.
+    pub(crate) sketch: ShingleSketch,
     /// The core text, compressed.
     pub(crate) text: Vec<u8>,
 }
@@ -63,11 +67,26 @@ impl Prepared {
 pub(crate) struct Preparer {
     maker: FeatureMaker,
     shingle_words: NonZeroUsize,
+    sampler: ShingleSampler,
 }
 
 impl Preparer {
-    pub(crate) fn new(maker: FeatureMaker, shingle_words: NonZeroUsize) -> Self {
-        Preparer { maker, shingle_words }
+    pub(crate) fn new(params: &StoreParams) -> Result<Self, StoreError> {
+        Ok(Preparer {
+            maker: params.feature_maker()?,
+            shingle_words: params.shingle_words,
+            sampler: ShingleSampler::new(&params.features().0.seed)?,
+        })
+    }
+
+    /// Samples shingles for the index of them.
+    pub(crate) fn sampler(&self) -> &ShingleSampler {
+        &self.sampler
+    }
+
+    /// w, the words of a shingle.
+    pub(crate) fn shingle_words(&self) -> NonZeroUsize {
+        self.shingle_words
     }
 
     pub(crate) fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
@@ -108,6 +127,7 @@ impl Preparer {
                 shingle_set: set_name(&shingles),
             },
             features: self.maker.features(shingles.as_slice()).values().to_vec(),
+            sketch: self.sampler.sketch(&shingles),
             shingles,
             text: compressed(&text)?,
         })

@@ -1,10 +1,5 @@
 //! Search over originals: the disposable index kept up with the database, and questions to it.
 //!
-//! One thread follows the outbox: it reads which documents changed, puts originals in, takes
-//! everything else out, and commits with the number of the last change it has seen. Adds do not wait
-//! for it. After a crash it goes on from its mark; when the index was damaged, wiped or belongs to
-//! another store, it begins with all originals.
-//!
 //! An answer is never older than the database: every hit is looked up there, and one that has become
 //! a copy or is gone is left out, whether the index knows it yet or not.
 //!
@@ -12,30 +7,22 @@
 //! the earliest, or when somebody asks ([`Store::catch_up`]).
 
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, RwLock, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use wonbon_index::Row;
 use wonbon_search::{
     Hit, Page, Query, SearchConfig, SearchDocument, SearchError, SearchIndex, SearchReader,
     Snippet, snippet, title_snippet,
 };
 use wonbon_text::words::NORMAL_FORM_VERSION;
 
-use crate::database::Database;
+use crate::database::{Database, Record};
 use crate::document::{Kind, StoredDocument};
 use crate::error::StoreError;
+use crate::following::{Derived, Wake};
 use crate::store::{Inner, Store};
 use crate::writer::Request;
-
-/// Changes read from the outbox at a time.
-const BATCH: usize = 4096;
-
-/// How long a change may wait for a commit of the search index, at least.
-const COMMIT_AFTER: Duration = Duration::from_secs(1);
-
-/// Changes after which a commit is made however little time has passed.
-const COMMIT_CHANGES: u64 = 200_000;
 
 /// The characters of a snippet.
 const SNIPPET_CHARACTERS: usize = 200;
@@ -43,14 +30,6 @@ const SNIPPET_CHARACTERS: usize = 200;
 /// Names what the search index is made from.
 pub(crate) fn search_identity(identity: &str) -> String {
     format!("store {identity}, normal form {NORMAL_FORM_VERSION}")
-}
-
-/// What wakes the thread.
-pub(crate) enum Wake {
-    /// There are changes.
-    Changed,
-    /// Somebody waits until everything committed so far can be found.
-    CatchUp(Sender<Result<(), StoreError>>),
 }
 
 /// What everyone sees of search.
@@ -61,131 +40,23 @@ pub(crate) struct SearchState {
     pub(crate) rebuilt: RwLock<Option<String>>,
 }
 
-/// The thread that follows the outbox.
-pub(crate) struct Follower {
+/// The search index as it follows the database.
+pub(crate) struct SearchFollowing {
     pub(crate) directory: PathBuf,
     pub(crate) identity: String,
-    pub(crate) database: Database,
-    pub(crate) requests: SyncSender<Request>,
     pub(crate) state: Arc<SearchState>,
+    /// Once it is open.
+    pub(crate) index: Option<SearchIndex>,
 }
 
-/// The index and how far it is.
-struct Following {
-    index: SearchIndex,
-    /// The last change that was put in, and the last that was committed.
-    seen: u64,
-    committed: u64,
-    /// When the first change since the last commit was put in.
-    since: Option<Instant>,
-}
-
-impl Follower {
-    /// Follows until nobody can wake it any more.
-    pub(crate) fn run(self, wakes: &Receiver<Wake>) {
-        let mut following = self.open();
-        loop {
-            let wait = match &following {
-                Ok(following) => {
-                    following.since.map(|since| COMMIT_AFTER.saturating_sub(since.elapsed()))
-                }
-                Err(_) => None,
-            };
-            let wake = match wait {
-                None => wakes.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(wait) => wakes.recv_timeout(wait),
-            };
-            let mut waiting = Vec::new();
-            match wake {
-                Ok(Wake::CatchUp(reply)) => waiting.push(reply),
-                Ok(Wake::Changed) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            while let Ok(more) = wakes.try_recv() {
-                if let Wake::CatchUp(reply) = more {
-                    waiting.push(reply);
-                }
-            }
-            if following.is_err() && !waiting.is_empty() {
-                following = self.open();
-            }
-            let caught_up = match &mut following {
-                Ok(following) => self.follow(following, !waiting.is_empty()),
-                Err(error) => Err(again(error)),
-            };
-            for reply in waiting {
-                // Nobody waits any more: nothing to tell.
-                let _ = reply.send(caught_up.as_ref().copied().map_err(again));
-            }
-            if let Err(error) = caught_up {
-                // A damaged or failed index is opened again, which wipes what is damaged.
-                following = match error {
-                    StoreError::Search(_) => self.open(),
-                    other => Err(other),
-                };
-            }
-        }
-        if let Ok(mut following) = following {
-            // What is not committed now is put in again at the next opening.
-            let _ = self.follow(&mut following, true);
-            let _ = following.index.close();
-        }
+impl SearchFollowing {
+    fn index(&mut self) -> &mut SearchIndex {
+        self.index.as_mut().expect("whoever follows has opened it")
     }
 
-    fn open(&self) -> Result<Following, StoreError> {
-        let config = SearchConfig::default();
-        let opened = SearchIndex::open(&self.directory, &search_identity(&self.identity), &config)?;
-        if let Some(why) = opened.rebuilt {
-            *self.state.rebuilt.write().expect("no one panics with it") = Some(why.to_string());
-        }
-        let mut following = Following {
-            index: opened.index,
-            seen: opened.mark,
-            committed: opened.mark,
-            since: None,
-        };
-        let forgotten = self.database.last_change()?.1;
-        if following.seen < forgotten || opened.mark == 0 {
-            self.begin_anew(&mut following)?;
-        }
-        *self.state.reader.write().expect("no one panics with it") = Some(following.index.reader());
-        self.follow(&mut following, false)?;
-        self.tell_writer(following.committed);
-        Ok(following)
-    }
-
-    fn tell_writer(&self, mark: u64) {
-        // A full queue means that more is coming; the writer hears of a later mark.
-        let _ = self.requests.try_send(Request::SearchHasSeen(mark));
-    }
-
-    /// Puts in every original, as of one state of the database.
-    fn begin_anew(&self, following: &mut Following) -> Result<(), StoreError> {
-        self.database.connection.execute_batch("BEGIN")?;
-        let put = (|| {
-            let last = self.database.last_change()?.0;
-            self.database.for_each_record(|record| {
-                if record.standing.kind == Kind::Original {
-                    self.put(following, &record)?;
-                }
-                Ok(())
-            })?;
-            Ok::<u64, StoreError>(last)
-        })();
-        self.database.connection.execute_batch("COMMIT")?;
-        following.seen = put?;
-        following.index.commit(following.seen)?;
-        following.committed = following.seen;
-        Ok(())
-    }
-
-    fn put(
-        &self,
-        following: &mut Following,
-        record: &crate::database::Record,
-    ) -> Result<(), StoreError> {
-        let text = self.database.text(record.row)?;
-        following.index.put(&SearchDocument {
+    fn put(&mut self, database: &Database, record: &Record) -> Result<(), StoreError> {
+        let text = database.text(record.row)?;
+        self.index().put(&SearchDocument {
             row: record.row.0,
             created: record.created,
             site: record.site.as_deref(),
@@ -195,52 +66,66 @@ impl Follower {
         })?;
         Ok(())
     }
+}
 
-    /// Takes in what changed; commits when it is time, or now.
-    fn follow(&self, following: &mut Following, commit_now: bool) -> Result<(), StoreError> {
-        loop {
-            self.database.connection.execute_batch("BEGIN")?;
-            let taken = self.take_changes(following);
-            self.database.connection.execute_batch("COMMIT")?;
-            if !taken? {
-                break;
-            }
+impl Derived for SearchFollowing {
+    const NAME: &'static str = "search";
+    const COMMIT_AFTER: Duration = Duration::from_secs(1);
+    const COMMIT_CHANGES: u64 = 200_000;
+    const SEEN_WHEN_COMMITTED: bool = true;
+
+    fn open(&mut self) -> Result<u64, StoreError> {
+        // The old one lets go of its files first.
+        self.index = None;
+        let config = SearchConfig::default();
+        let opened = SearchIndex::open(&self.directory, &search_identity(&self.identity), &config)?;
+        if let Some(why) = opened.rebuilt {
+            *self.state.rebuilt.write().expect("no one panics with it") = Some(why.to_string());
         }
-        let pending = following.seen - following.committed;
-        let waited = following.since.is_some_and(|since| since.elapsed() >= COMMIT_AFTER);
-        if pending > 0 && (commit_now || waited || pending >= COMMIT_CHANGES) {
-            following.index.commit(following.seen)?;
-            following.committed = following.seen;
-            following.since = None;
-            self.tell_writer(following.committed);
+        *self.state.reader.write().expect("no one panics with it") = Some(opened.index.reader());
+        self.index = Some(opened.index);
+        Ok(opened.mark)
+    }
+
+    fn take_all(&mut self, database: &Database) -> Result<(), StoreError> {
+        database.for_each_record(|record| match record.standing.kind {
+            Kind::Original => self.put(database, &record),
+            _ => Ok(()),
+        })
+    }
+
+    fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError> {
+        for &row in rows {
+            match database.record(row)? {
+                Some(record) if record.standing.kind == Kind::Original => {
+                    self.put(database, &record)?;
+                }
+                _ => {
+                    self.index().remove(row.0)?;
+                }
+            }
         }
         Ok(())
     }
 
-    /// Takes in one batch of changes; tells whether there were any.
-    fn take_changes(&self, following: &mut Following) -> Result<bool, StoreError> {
-        let (last, rows) = self.database.changes_after(following.seen, BATCH)?;
-        for &row in &rows {
-            match self.database.record(row)? {
-                Some(record) if record.standing.kind == Kind::Original => {
-                    self.put(following, &record)?;
-                }
-                _ => {
-                    following.index.remove(row.0)?;
-                }
-            }
-        }
-        following.seen = last;
-        if !rows.is_empty() {
-            following.since.get_or_insert_with(Instant::now);
-        }
-        Ok(!rows.is_empty())
+    fn commit(&mut self, mark: u64) -> Result<(), StoreError> {
+        Ok(self.index().commit(mark)?)
     }
-}
 
-/// The same failure, told to everyone who waits.
-fn again(error: &StoreError) -> StoreError {
-    StoreError::SearchStopped { what: error.to_string() }
+    fn close(self) {
+        if let Some(index) = self.index {
+            // What is not committed is put in again at the next opening.
+            let _ = index.close();
+        }
+    }
+
+    fn opens_again(error: &StoreError) -> bool {
+        matches!(error, StoreError::Search(_))
+    }
+
+    fn has_seen(mark: u64) -> Request {
+        Request::SearchHasSeen(mark)
+    }
 }
 
 /// A page of results.
@@ -308,7 +193,8 @@ impl Store {
         if !self.inner.wake_search(Wake::CatchUp(reply)) {
             return Err(StoreError::ReadOnly { path: self.inner.places.directory.clone() });
         }
-        let ended = || StoreError::SearchStopped { what: "it has ended".to_owned() };
+        let ended =
+            || StoreError::Behind { which: SearchFollowing::NAME, what: "it has ended".to_owned() };
         answer.recv().map_err(|_| ended())?
     }
 
@@ -337,7 +223,7 @@ impl Inner {
         query: &Query,
         hit: Hit,
     ) -> Result<Option<SearchResult>, StoreError> {
-        let record = database.record(wonbon_index::Row(hit.row))?;
+        let record = database.record(Row(hit.row))?;
         let Some(record) = record.filter(|record| record.standing.kind == Kind::Original) else {
             return Ok(None);
         };
@@ -351,6 +237,16 @@ impl Inner {
             snippet: snippet(&document.text, query, SNIPPET_CHARACTERS),
             document,
         }))
+    }
+
+    /// What keeps search up.
+    pub(crate) fn search_following(&self) -> SearchFollowing {
+        SearchFollowing {
+            directory: self.places.search(),
+            identity: self.identity.clone(),
+            state: self.search.clone(),
+            index: None,
+        }
     }
 
     /// Opens search for a store that only reads.

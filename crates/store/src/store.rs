@@ -1,6 +1,5 @@
 //! A store: the handle everyone holds.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, RwLock, mpsc};
@@ -12,11 +11,13 @@ use crate::database::{Database, Record};
 use crate::document::{Added, NewDocument, Order, StoredDocument, Verdict};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
+use crate::following::{Derived, Follower, Wake};
 use crate::judge::{Asked, Judge, ShingleCache};
 use crate::opening::{LoadedIndex, Places, WriteLock, load_index};
 use crate::params::{StoreParams, drawn_bytes};
 use crate::prepare::{Prepared, Preparer};
-use crate::searching::{Follower, SearchState, Wake};
+use crate::searching::SearchState;
+use crate::shingling::{ShingleFollowing, ShingleState};
 use crate::writer::{Request, Writer, microseconds_now};
 
 /// How many requests may wait for the writer before clients do.
@@ -65,6 +66,9 @@ pub(crate) struct Inner {
     /// Why the index was not read from its snapshot, if one was there.
     pub(crate) rebuilt: Option<String>,
     pub(crate) search: Arc<SearchState>,
+    pub(crate) shingles: Arc<ShingleState>,
+    /// In a store that only reads: the index of shingles and the last change it has seen.
+    pub(crate) reading_shingles: Mutex<Option<(ShingleFollowing, u64)>>,
     readers: Mutex<Vec<Database>>,
     writing: Mutex<Option<Writing>>,
 }
@@ -73,9 +77,15 @@ pub(crate) struct Inner {
 struct Writing {
     requests: SyncSender<Request>,
     writer: JoinHandle<()>,
-    wakes: Sender<Wake>,
-    follower: JoinHandle<()>,
+    search: Following,
+    shingles: Following,
     _lock: WriteLock,
+}
+
+/// A thread that keeps something derived up.
+struct Following {
+    wakes: Sender<Wake>,
+    thread: JoinHandle<()>,
 }
 
 /// An add that is queued; ask [`Pending::wait`] for what became of it.
@@ -199,21 +209,18 @@ impl Store {
             inner.preparer.clone(),
         )?;
         let (requests, queue) = sync_channel(QUEUE);
-        let (wakes, woken) = mpsc::channel();
+        let (search_wakes, search_woken) = mpsc::channel();
+        let (shingle_wakes, shingles_woken) = mpsc::channel();
         let snapshot = inner.places.snapshot(&inner.identity);
-        let wake = wakes.clone();
+        let wakes = [search_wakes.clone(), shingle_wakes.clone()];
         let after_commit = Box::new(move || {
-            // Without a follower there is nobody to wake.
-            let _ = wake.send(Wake::Changed);
+            for wake in &wakes {
+                // Without a follower there is nobody to wake.
+                let _ = wake.send(Wake::Changed);
+            }
         });
-        let writer = Writer::new(families, snapshot, loaded, after_commit)?;
-        let follower = Follower {
-            directory: inner.places.search(),
-            identity: inner.identity.clone(),
-            database: Database::open_reader(&inner.places.database())?,
-            requests: requests.clone(),
-            state: inner.search.clone(),
-        };
+        let sketches = inner.shingles.sketches.clone();
+        let writer = Writer::new(families, snapshot, loaded, sketches, after_commit)?;
         let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
             thread.map_err(|source| StoreError::Io {
@@ -222,10 +229,18 @@ impl Store {
                 source,
             })
         };
+        let search = inner.follower(inner.search_following(), &requests)?;
+        let shingles = inner.follower(inner.shingle_following(true), &requests)?;
         let writer = start("wonbon-writer", Box::new(move || writer.run(&queue)))?;
-        let follower = start("wonbon-search", Box::new(move || follower.run(&woken)))?;
-        *inner.writing.lock().expect("no one panics with it") =
-            Some(Writing { requests, writer, wakes, follower, _lock: lock });
+        let search = start("wonbon-search", Box::new(move || search.run(&search_woken)))?;
+        let shingles = start("wonbon-shingles", Box::new(move || shingles.run(&shingles_woken)))?;
+        *inner.writing.lock().expect("no one panics with it") = Some(Writing {
+            requests,
+            writer,
+            search: Following { wakes: search_wakes, thread: search },
+            shingles: Following { wakes: shingle_wakes, thread: shingles },
+            _lock: lock,
+        });
         Ok(Store { inner: Arc::new(inner) })
     }
 
@@ -406,8 +421,8 @@ impl Store {
         written
     }
 
-    /// Removes what is derived from the database, the snapshot of the index and the search index; the
-    /// next opening builds both.
+    /// Removes what is derived from the database, the snapshot of the index, the search index and the
+    /// index of shingles; the next opening builds them.
     ///
     /// # Errors
     ///
@@ -428,9 +443,10 @@ impl Store {
                 std::fs::remove_file(&path).map_err(io(&path))?;
             }
         }
-        let search = places.search();
-        if search.exists() {
-            std::fs::remove_dir_all(&search).map_err(io(&search))?;
+        for derived in [places.search(), places.shingles()] {
+            if derived.exists() {
+                std::fs::remove_dir_all(&derived).map_err(io(&derived))?;
+            }
         }
         Ok(())
     }
@@ -499,26 +515,27 @@ impl Inner {
     fn load(places: Places, database: &Database) -> Result<(Self, u64), StoreError> {
         let params = database.params()?;
         let identity = database.identity()?;
-        let maker = params.feature_maker()?;
         let snapshot = places.snapshot(&identity);
         let LoadedIndex { index, snapshot_mark, rebuilt, .. } =
             load_index(database, &snapshot, params.features().1)?;
-        let shingle_words: NonZeroUsize = params.shingle_words;
+        let preparer = Preparer::new(&params)?;
         let inner = Inner {
             places,
             params,
             identity,
-            preparer: Preparer::new(maker, shingle_words),
+            preparer,
             index: Arc::new(RwLock::new(index)),
             rebuilt,
             search: Arc::default(),
+            shingles: Arc::default(),
+            reading_shingles: Mutex::new(None),
             readers: Mutex::new(Vec::new()),
             writing: Mutex::new(None),
         };
         Ok((inner, snapshot_mark))
     }
 
-    fn reading<T, E: From<StoreError>>(
+    pub(crate) fn reading<T, E: From<StoreError>>(
         &self,
         question: impl FnOnce(&Database) -> Result<T, E>,
     ) -> Result<T, E> {
@@ -596,24 +613,46 @@ impl Inner {
     /// Ends the writer and waits for it.
     fn end(&self) {
         let writing = self.writing.lock().expect("no one panics with it").take();
-        if let Some(Writing { requests, writer, wakes, follower, _lock }) = writing {
-            // The writer wakes the follower, and the follower tells the writer how far it is: both
-            // end when the store lets go of both. A thread that panicked has told its clients.
-            let (reply, caught_up) = mpsc::channel();
-            if wakes.send(Wake::CatchUp(reply)).is_ok() {
-                let _ = caught_up.recv();
+        if let Some(Writing { requests, writer, search, shingles, _lock }) = writing {
+            // The writer wakes the followers, and they tell the writer how far they are: all end when
+            // the store lets go of them. A thread that panicked has told its clients.
+            for following in [&search, &shingles] {
+                let (reply, committed) = mpsc::channel();
+                if following.wakes.send(Wake::Commit(reply)).is_ok() {
+                    let _ = committed.recv();
+                }
             }
             let _ = requests.send(Request::End);
             let _ = writer.join();
-            drop((requests, wakes));
-            let _ = follower.join();
+            drop(requests);
+            for Following { wakes, thread } in [search, shingles] {
+                drop(wakes);
+                let _ = thread.join();
+            }
         }
+    }
+
+    fn follower<D: Derived>(
+        &self,
+        derived: D,
+        requests: &SyncSender<Request>,
+    ) -> Result<Follower<D>, StoreError> {
+        let database = Database::open_reader(&self.places.database())?;
+        Ok(Follower { derived, database, requests: requests.clone() })
     }
 
     /// Wakes the search thread; tells whether there is one.
     pub(crate) fn wake_search(&self, wake: Wake) -> bool {
         match &*self.writing.lock().expect("no one panics with it") {
-            Some(writing) => writing.wakes.send(wake).is_ok(),
+            Some(writing) => writing.search.wakes.send(wake).is_ok(),
+            None => false,
+        }
+    }
+
+    /// Wakes the thread of the index of shingles; tells whether there is one.
+    pub(crate) fn wake_shingles(&self, wake: Wake) -> bool {
+        match &*self.writing.lock().expect("no one panics with it") {
+            Some(writing) => writing.shingles.wakes.send(wake).is_ok(),
             None => false,
         }
     }
@@ -644,6 +683,8 @@ pub struct DiskBytes {
     pub snapshot: u64,
     /// The search index.
     pub search: u64,
+    /// The index of shingles.
+    pub shingles: u64,
 }
 
 /// What a store holds.
@@ -681,6 +722,7 @@ impl Store {
                 + bytes_on_disk(&database.with_extension("sqlite-wal")),
             snapshot: bytes_on_disk(&places.snapshot(&self.inner.identity)),
             search: bytes_on_disk(&places.search()),
+            shingles: bytes_on_disk(&places.shingles()),
         }
     }
 

@@ -2,13 +2,14 @@
 //!
 //! Nothing that is kept is believed: the database is checked page by page, every row against its
 //! fingerprint, every text against its compressor's checksum; words, shingles and features are made
-//! again from the text; families are decided again from the first document to the last; the index in
-//! memory and the search index are compared with the originals.
+//! again from the text and looked up in the index of shingles; families are decided again from the first
+//! document to the last; the index in memory and the search index are compared with the originals.
 //!
 //! Cost: about that of adding all documents again, without the writing.
 
 use std::sync::{Arc, RwLock};
 
+use wonbon_index::shingles::ShingleReader;
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
 use wonbon_search::SearchReader;
 
@@ -52,7 +53,15 @@ impl Store {
             // What keeps it from catching up shows below as a difference.
         }
         let mut verified = Verified::default();
-        self.reading(|database| match self.inner.verify(database, &mut verified) {
+        let shingles = match self.shingles() {
+            Ok(shingles) => Some(shingles),
+            Err(error) => {
+                verified.differs(error.to_string());
+                None
+            }
+        };
+        let shingles = shingles.as_ref();
+        self.reading(|database| match self.inner.verify(database, shingles, &mut verified) {
             Err(StoreError::Damaged { what, .. }) => {
                 verified.differs(format!("the database is damaged: {what}"));
                 Ok(())
@@ -68,7 +77,15 @@ impl Store {
 }
 
 impl Inner {
-    fn verify(&self, database: &Database, verified: &mut Verified) -> Result<(), StoreError> {
+    fn verify(
+        &self,
+        database: &Database,
+        shingles: Option<&ShingleReader>,
+        verified: &mut Verified,
+    ) -> Result<(), StoreError> {
+        if let Some(Err(error)) = shingles.map(ShingleReader::check) {
+            verified.differs(error.to_string());
+        }
         for sentence in database.integrity()? {
             verified.differs(format!("the database: {sentence}"));
         }
@@ -76,7 +93,7 @@ impl Inner {
         let mut originals = Vec::new();
         database.for_each_record(|record| {
             verified.documents += 1;
-            self.verify_text(database, &record, verified)?;
+            self.verify_text(database, &record, shingles, verified)?;
             orders.push(record.order());
             if record.standing.kind == Kind::Original {
                 originals.push(record.row);
@@ -97,6 +114,7 @@ impl Inner {
         &self,
         database: &Database,
         record: &Record,
+        index: Option<&ShingleReader>,
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
         let text = match database.text(record.row) {
@@ -110,6 +128,16 @@ impl Inner {
         let features = self.preparer.features(&shingles);
         if words != record.words || text_name != record.names.text || features != record.features {
             verified.differs(format!("`{}` has other features than its text", record.key));
+        }
+        if let Some(index) = index {
+            let sketch = self.preparer.sampler().sketch(&shingles);
+            let has = |&value: &u64| matches!(index.has(record.row, value), Ok(true));
+            let indexed = index.document(record.row).unwrap_or_default();
+            let same = indexed == (sketch.shingles, sketch.values.len() as u32)
+                && sketch.values.iter().all(has);
+            if !same {
+                verified.differs(format!("`{}` has other shingles in their index", record.key));
+            }
         }
         Ok(())
     }

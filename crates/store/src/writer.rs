@@ -21,6 +21,7 @@ use crate::document::{Added, Kind, Stored};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::prepare::Prepared;
+use crate::shingling::FreshSketches;
 
 /// The most requests that share a commit.
 const MOST_GROUP: usize = 1024;
@@ -34,6 +35,8 @@ pub(crate) enum Request {
     Delete(String, Sender<Result<bool, StoreError>>),
     /// The search index has seen the changes up to this one.
     SearchHasSeen(u64),
+    /// The index of shingles has seen the changes up to this one.
+    ShinglesHaveSeen(u64),
     /// Everything queued before is committed, and the snapshot is written.
     Flush(Sender<Result<(), StoreError>>),
     /// The last request there will be.
@@ -49,12 +52,15 @@ enum Answer {
 pub(crate) struct Writer {
     families: Families,
     snapshot: PathBuf,
-    /// The last change in the snapshot, and the last that the search index has seen.
+    /// The last change in the snapshot, and the last that search and the index of shingles have seen.
     snapshot_mark: u64,
     search_mark: u64,
+    shingles_mark: u64,
     forgotten: u64,
     /// Why it writes no more.
     stopped: Option<String>,
+    /// Where the index of shingles finds the sketches of new documents.
+    sketches: Arc<FreshSketches>,
     /// Told after every commit.
     after_commit: Box<dyn Fn() + Send>,
 }
@@ -64,6 +70,7 @@ impl Writer {
         families: Families,
         snapshot: PathBuf,
         snapshot_mark: u64,
+        sketches: Arc<FreshSketches>,
         after_commit: Box<dyn Fn() + Send>,
     ) -> Result<Self, StoreError> {
         let forgotten = families.database.last_change()?.1;
@@ -72,8 +79,10 @@ impl Writer {
             snapshot,
             snapshot_mark,
             search_mark: forgotten,
+            shingles_mark: forgotten,
             forgotten,
             stopped: None,
+            sketches,
             after_commit,
         })
     }
@@ -104,6 +113,10 @@ impl Writer {
                     self.search_mark = self.search_mark.max(*mark);
                     false
                 }
+                Request::ShinglesHaveSeen(mark) => {
+                    self.shingles_mark = self.shingles_mark.max(*mark);
+                    false
+                }
                 Request::Add(..) | Request::Delete(..) => true,
             });
             if !group.is_empty() {
@@ -128,6 +141,12 @@ impl Writer {
         match self.commit(group) {
             Ok(answers) => {
                 self.families.committed();
+                for (request, answer) in group.iter().zip(&answers) {
+                    if let (Request::Add(prepared, _), Answer::Added(added, _)) = (request, answer)
+                    {
+                        self.sketches.put(added.row, prepared);
+                    }
+                }
                 for answer in answers {
                     // A client that has gone away does not hear what is true all the same.
                     match answer {
@@ -152,7 +171,10 @@ impl Writer {
                     match request {
                         Request::Add(_, reply) => drop(reply.send(Err(error.again()))),
                         Request::Delete(_, reply) => drop(reply.send(Err(error.again()))),
-                        Request::SearchHasSeen(_) | Request::Flush(_) | Request::End => {}
+                        Request::SearchHasSeen(_)
+                        | Request::ShinglesHaveSeen(_)
+                        | Request::Flush(_)
+                        | Request::End => {}
                     }
                 }
             }
@@ -174,7 +196,10 @@ impl Writer {
                 Request::Delete(key, reply) => {
                     answers.push(Answer::Deleted(self.delete(key)?, reply.clone()));
                 }
-                Request::SearchHasSeen(_) | Request::Flush(_) | Request::End => {}
+                Request::SearchHasSeen(_)
+                | Request::ShinglesHaveSeen(_)
+                | Request::Flush(_)
+                | Request::End => {}
             }
         }
         self.families.database.connection.execute_batch("COMMIT")?;
@@ -264,7 +289,7 @@ impl Writer {
             self.snapshot_mark = last;
         }
         drop(index);
-        let seen = self.snapshot_mark.min(self.search_mark);
+        let seen = self.snapshot_mark.min(self.search_mark).min(self.shingles_mark);
         if seen > self.forgotten && (flush || seen - self.forgotten >= SNAPSHOT_CHANGES / 4) {
             let connection = &self.families.database.connection;
             connection.execute_batch("BEGIN IMMEDIATE")?;

@@ -110,10 +110,13 @@ fn leave_out_common(segments: &[Arc<Segment>], wanted: &mut Vec<u64>, found: &mu
     }
     priced.sort_unstable();
     let mut read = 0;
-    let fits = priced.partition_point(|(cost, _)| {
-        read += cost;
-        read <= POSTING_BUDGET
-    });
+    let fits = priced
+        .iter()
+        .take_while(|(cost, _)| {
+            read += cost;
+            read <= POSTING_BUDGET
+        })
+        .count();
     for (_, value) in priced.drain(fits..) {
         for ignored in &mut found.ignored[..=value_level(value) as usize] {
             *ignored += 1;

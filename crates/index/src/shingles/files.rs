@@ -176,16 +176,6 @@ impl Files {
             }
         }
     }
-
-    /// Removes everything.
-    pub(super) fn wipe(&self) -> Result<(), IndexError> {
-        match std::fs::remove_dir_all(&self.directory) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Self::io("remove", &self.directory)(error))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 fn checksum_of(body: &str) -> String {

@@ -129,16 +129,11 @@ impl ShingleIndex {
         Ok(())
     }
 
-    /// Forgets everything, on disk too.
-    ///
-    /// # Errors
-    ///
-    /// [`IndexError::Io`].
-    pub fn wipe(&mut self) -> Result<(), IndexError> {
+    /// Forgets everything; the files go with the next [`ShingleIndex::write`].
+    pub fn forget(&mut self) {
         self.written.clear();
         self.in_memory.clear();
         self.mark = 0;
-        self.files.wipe()
     }
 
     /// What it holds at this moment.

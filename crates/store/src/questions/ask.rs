@@ -1,10 +1,49 @@
 //! What resembles a text, what contains it, what is contained in it.
+//!
+//! The index of shingles ([`wonbon_index::shingles`]) names candidates with an estimate of what they
+//! share with the text; whoever may reach what was asked, within [`SURE`] standard errors, is looked at
+//! from the most promising on, and nothing is answered that was not verified on the full shingle sets.
+//!
+//! A short text that stands in a long document may have none of its shingles in the document's sketch.
+//! So for short texts the search index is asked for the same words too ([`phrases`]), and copies of
+//! what it finds are looked at with it.
+//!
+//! Cost: a look-up for each shingle and segment, then one read and one set of shingles for each
+//! document that is verified, 30 to 60 microseconds for one of 2 kB; at most [`most_verified`] of them.
 
-use wonbon_sketch::{Estimate, Overlap};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use wonbon_index::Row;
+use wonbon_index::shingles::{Candidate, Found, level_of};
+use wonbon_search::{Page, Query};
+use wonbon_sketch::{ElementSet, Estimate, Overlap};
+use wonbon_text::words::for_each_word_at;
+
+use crate::database::{Database, Record};
 use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::store::Store;
+
+/// The longest text that can be asked about, in bytes.
+pub const MOST_ASKED_BYTES: usize = 32 << 20;
+
+/// How many standard errors an estimate may lie below what was asked.
+pub const SURE: f64 = 4.0;
+
+/// A candidate is looked at before others by its estimate and this many standard errors.
+const PROMISING: f64 = 2.0;
+
+/// Texts with fewer shingles are looked for by their words too.
+const SHORT_SHINGLES: usize = 64;
+
+/// How many phrases of a short text are looked for, and of how many words.
+const PHRASES: usize = 6;
+const PHRASE_WORDS: usize = 5;
+
+/// How many originals are taken from the search index, and how many documents with their copies.
+const MOST_SEARCHED: usize = 50;
+const MOST_SEARCHED_WITH_COPIES: usize = 400;
 
 /// What is asked of a text and a stored document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,6 +66,35 @@ impl Measure {
             Measure::Contains => overlap.right_in_left(),
         }
     }
+
+    /// Whether documents of this size can reach a value at all.
+    fn possible(self, min: f64, text: usize, document: usize) -> bool {
+        let (text, document) = (text as f64, document as f64);
+        match self {
+            Measure::Resemblance => document >= min * text && text >= min * document,
+            Measure::Within => document >= min * text,
+            Measure::Contains => text >= min * document,
+        }
+    }
+
+    /// What the index says of a candidate.
+    fn estimate(self, found: &Found, candidate: &Candidate) -> Estimate {
+        let level = level_of(candidate.shingles as usize);
+        let asked = u64::from(found.asked[level as usize]);
+        let looked_up = u64::from(found.looked_up(candidate));
+        let (shared, values) = (u64::from(candidate.shared), u64::from(candidate.values));
+        // Values that were too common to be looked up are taken to be shared as the others are.
+        let all_shared = (shared * asked).checked_div(looked_up).unwrap_or(0).min(values);
+        let sampled = looked_up as f64 / (asked.max(1) << level) as f64;
+        match self {
+            Measure::Resemblance => {
+                let union = (asked + values).saturating_sub(all_shared);
+                Estimate::of_share(all_shared, union, sampled)
+            }
+            Measure::Within => Estimate::of_share(shared, looked_up, sampled),
+            Measure::Contains => Estimate::of_share(all_shared, values, sampled),
+        }
+    }
 }
 
 /// Which documents are asked for.
@@ -47,7 +115,7 @@ pub struct Match {
     pub document: StoredDocument,
     /// The exact sizes: the text's set of shingles on the left, the document's on the right.
     pub overlap: Overlap,
-    /// What the sketches said before.
+    /// What the sketches said before; without samples if it was found by its words alone.
     pub estimate: Estimate,
 }
 
@@ -56,6 +124,43 @@ pub struct Match {
 pub struct Answer {
     /// Each verified; equal values stand in the order of creation.
     pub matches: Vec<Match>,
+    /// How many different shingles the text has.
+    pub shingles: usize,
+    /// How many of them were left out because too many documents have them.
+    pub common: usize,
+    /// How many documents could have answered by their sketches.
+    pub candidates: usize,
+    /// How many of them were looked at.
+    pub verified: usize,
+    /// Whether all were looked at that could have been among those shown.
+    pub complete: bool,
+}
+
+/// How many documents are looked at for one question.
+#[must_use]
+pub fn most_verified(limit: usize) -> usize {
+    limit.saturating_mul(8).saturating_add(64)
+}
+
+/// A text that is asked about.
+pub(super) struct AskedText<'a> {
+    pub(super) text: &'a str,
+    pub(super) shingles: ElementSet,
+}
+
+/// A document that may answer.
+struct Promise {
+    row: Row,
+    estimate: Estimate,
+}
+
+impl Promise {
+    fn best(&self) -> f64 {
+        if self.estimate.samples == 0 {
+            return f64::INFINITY;
+        }
+        self.estimate.value + PROMISING * self.estimate.standard_error
+    }
 }
 
 impl Store {
@@ -63,27 +168,160 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The database's.
+    /// [`StoreError::NoWords`], [`StoreError::TooLong`], [`StoreError::Behind`] when the index of
+    /// shingles cannot be brought up, or the database's.
     pub fn ask(&self, text: &str, question: &Question) -> Result<Answer, StoreError> {
-        let (shingles, ..) = self.inner.preparer.shingles(text);
-        let mut matches = Vec::new();
-        self.for_each(|document| {
-            let (other, ..) = self.inner.preparer.shingles(&document.text);
-            let overlap = shingles.overlap(&other);
-            let value = question.measure.of(&overlap);
-            if overlap.shared > 0 && value >= question.min {
-                let estimate =
-                    Estimate { value, standard_error: 0.0, samples: overlap.union() as u64 };
-                matches.push(Match { document, overlap, estimate });
-            }
-            Ok::<(), StoreError>(())
+        let asked = self.asked_text(text)?;
+        let size = asked.shingles.len();
+        let Question { measure, min, limit } = *question;
+        let least = match measure {
+            Measure::Contains => 1,
+            // The size is a whole number at least min times the text's.
+            Measure::Resemblance | Measure::Within => ((min * size as f64) as usize).max(1),
+        };
+        let reader = self.shingles()?;
+        let values = self.inner.preparer.sampler().all(&asked.shingles);
+        let found = reader.candidates(&values, least, |found, candidate| {
+            let estimate = measure.estimate(found, candidate);
+            measure.possible(min, size, candidate.shingles as usize)
+                && estimate.value + SURE * estimate.standard_error >= min
         })?;
-        let value = |found: &Match| question.measure.of(&found.overlap);
-        matches.sort_by(|a, b| {
-            let order = |found: &Match| (found.document.created, found.document.row);
-            value(b).total_cmp(&value(a)).then_with(|| order(a).cmp(&order(b)))
-        });
-        matches.truncate(question.limit);
-        Ok(Answer { matches })
+        let mut promises: Vec<Promise> = found
+            .candidates
+            .iter()
+            .map(|candidate| Promise {
+                row: candidate.row,
+                estimate: measure.estimate(&found, candidate),
+            })
+            .collect();
+        if measure == Measure::Within && size < SHORT_SHINGLES {
+            let known: HashSet<Row> = promises.iter().map(|promise| promise.row).collect();
+            for row in self.with_the_words_of(&asked)? {
+                if !known.contains(&row) {
+                    let estimate = Estimate::of_share(0, 0, 0.0);
+                    promises.push(Promise { row, estimate });
+                }
+            }
+        }
+        promises.sort_by(|a, b| b.best().total_cmp(&a.best()).then(a.row.cmp(&b.row)));
+        let mut answer = Answer {
+            shingles: size,
+            common: found.ignored[0] as usize,
+            candidates: promises.len(),
+            complete: true,
+            ..Answer::default()
+        };
+        if limit > 0 {
+            self.reading(|database| {
+                self.verified(database, &asked.shingles, question, &promises, &mut answer)
+            })?;
+        }
+        Ok(answer)
     }
+
+    pub(super) fn asked_text<'a>(&self, text: &'a str) -> Result<AskedText<'a>, StoreError> {
+        if text.len() > MOST_ASKED_BYTES {
+            return Err(StoreError::TooLong { bytes: text.len(), most: MOST_ASKED_BYTES });
+        }
+        let (shingles, ..) = self.inner.preparer.shingles(text);
+        if shingles.is_empty() {
+            return Err(StoreError::NoWords);
+        }
+        Ok(AskedText { text, shingles })
+    }
+
+    /// Looks at candidates from the most promising on, until no other can be among those shown.
+    fn verified(
+        &self,
+        database: &Database,
+        shingles: &ElementSet,
+        question: &Question,
+        promises: &[Promise],
+        answer: &mut Answer,
+    ) -> Result<(), StoreError> {
+        let Question { measure, min, limit } = *question;
+        // The values of the best so far, the least on top; they order as their bits do.
+        let mut best: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
+        let mut matches: Vec<(Record, Overlap, Estimate)> = Vec::new();
+        // Documents with the same shingles share as much.
+        let mut known: HashMap<u64, Overlap> = HashMap::new();
+        for promise in promises {
+            if best.len() == limit
+                && best.peek().is_some_and(|least| promise.best() < f64::from_bits(least.0))
+            {
+                break;
+            }
+            if answer.verified == most_verified(limit) {
+                answer.complete = false;
+                break;
+            }
+            // Deleted since the index saw it.
+            let Some(record) = database.record(promise.row)? else { continue };
+            answer.verified += 1;
+            let overlap = match known.get(&record.names.shingle_set) {
+                Some(&overlap) => overlap,
+                None => {
+                    let text = database.text(record.row)?;
+                    let overlap = shingles.overlap(&self.inner.preparer.shingles(&text).0);
+                    known.insert(record.names.shingle_set, overlap);
+                    overlap
+                }
+            };
+            let value = measure.of(&overlap);
+            if overlap.shared == 0 || value < min {
+                continue;
+            }
+            best.push(Reverse(value.to_bits()));
+            if best.len() > limit {
+                best.pop();
+            }
+            matches.push((record, overlap, promise.estimate));
+        }
+        matches.sort_by(|a, b| {
+            let value = |found: &(Record, Overlap, Estimate)| measure.of(&found.1);
+            value(b).total_cmp(&value(a)).then_with(|| a.0.order().cmp(&b.0.order()))
+        });
+        matches.truncate(limit);
+        for (record, overlap, estimate) in matches {
+            let document = self.inner.stored_document(database, record)?;
+            answer.matches.push(Match { document, overlap, estimate });
+        }
+        Ok(())
+    }
+
+    /// Documents that the search index finds by phrases of the text, and their copies.
+    fn with_the_words_of(&self, asked: &AskedText<'_>) -> Result<Vec<Row>, StoreError> {
+        let Some(query) = phrases(asked.text) else { return Ok(Vec::new()) };
+        let found = self.search(&query, Page { offset: 0, limit: MOST_SEARCHED })?;
+        self.reading(|database| {
+            let mut rows = Vec::new();
+            for result in found.results {
+                rows.push(result.document.row);
+                if result.document.copies > 0 {
+                    rows.extend(database.family(result.document.row)?);
+                }
+                if rows.len() >= MOST_SEARCHED_WITH_COPIES {
+                    break;
+                }
+            }
+            Ok(rows)
+        })
+    }
+}
+
+/// Asks for any of some phrases of a text that do not overlap; nothing for a text without one.
+fn phrases(text: &str) -> Option<Query> {
+    let mut places = Vec::new();
+    for_each_word_at(text, |_, place| places.push(place));
+    let whole = places.len() / PHRASE_WORDS;
+    let step = whole.div_ceil(PHRASES).max(1);
+    let quoted: Vec<String> = places
+        .chunks_exact(PHRASE_WORDS)
+        .step_by(step)
+        .map(|words| {
+            let phrase = &text[words[0].start..words[PHRASE_WORDS - 1].end];
+            format!("\"{}\"", phrase.replace('"', " "))
+        })
+        .collect();
+    Query::parse(&quoted.join(" OR ")).ok()
 }

@@ -4,5 +4,7 @@
 //! built on it.
 
 mod ask;
+mod sources;
 
-pub use ask::{Answer, Match, Measure, Question};
+pub use ask::{Answer, MOST_ASKED_BYTES, Match, Measure, Question, SURE, most_verified};
+pub use sources::{Passage, Source, Sources, SourcesQuestion, Unexplained};

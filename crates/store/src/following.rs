@@ -1,0 +1,200 @@
+//! A thread that keeps something derived up with the database.
+//!
+//! Everything derived follows the outbox: the thread reads which documents changed, takes them in, and
+//! now and then commits with the number of the last change it has seen. Adds do not wait for it. After
+//! a crash it goes on from its mark; what was damaged, wiped or belongs to another store begins anew
+//! with all documents.
+//!
+//! What is derived says how by [`Derived`]; search and the index of shingles do.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::time::{Duration, Instant};
+
+use wonbon_index::Row;
+
+use crate::database::Database;
+use crate::error::StoreError;
+use crate::writer::Request;
+
+/// Changes read from the outbox at a time.
+const BATCH: usize = 4096;
+
+/// What wakes the thread.
+pub(crate) enum Wake {
+    /// There are changes.
+    Changed,
+    /// Somebody waits until everything stored so far is seen by readers.
+    CatchUp(Sender<Result<(), StoreError>>),
+    /// Somebody waits until everything stored so far is committed too.
+    Commit(Sender<Result<(), StoreError>>),
+}
+
+/// Something that is made from the documents and can be made again.
+pub(crate) trait Derived {
+    /// What it is, in messages.
+    const NAME: &'static str;
+    /// How long a change may wait for a commit, at least.
+    const COMMIT_AFTER: Duration;
+    /// Changes after which a commit is made however little time has passed.
+    const COMMIT_CHANGES: u64;
+    /// Whether readers see only what is committed.
+    const SEEN_WHEN_COMMITTED: bool;
+
+    /// Opens what is there; tells the mark of its last commit, 0 if there is nothing of use.
+    fn open(&mut self) -> Result<u64, StoreError>;
+    /// Takes in all documents.
+    fn take_all(&mut self, database: &Database) -> Result<(), StoreError>;
+    /// Takes in documents that changed.
+    fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError>;
+    /// Makes what was taken in durable, with the mark.
+    fn commit(&mut self, mark: u64) -> Result<(), StoreError>;
+    /// Ends it.
+    fn close(self);
+    /// Whether opening it again may help after this error.
+    fn opens_again(error: &StoreError) -> bool;
+    /// Tells the writer which changes are seen for ever.
+    fn has_seen(mark: u64) -> Request;
+}
+
+/// The thread that follows.
+pub(crate) struct Follower<D> {
+    pub(crate) derived: D,
+    pub(crate) database: Database,
+    pub(crate) requests: SyncSender<Request>,
+}
+
+/// How far it is.
+struct Progress {
+    /// The last change that was taken in, and the last that was committed.
+    seen: u64,
+    committed: u64,
+    /// When the first change since the last commit was taken in.
+    since: Option<Instant>,
+}
+
+impl<D: Derived> Follower<D> {
+    /// Follows until nobody can wake it any more.
+    pub(crate) fn run(mut self, wakes: &Receiver<Wake>) {
+        let mut progress = self.open();
+        loop {
+            let wait = match &progress {
+                Ok(progress) => {
+                    progress.since.map(|since| D::COMMIT_AFTER.saturating_sub(since.elapsed()))
+                }
+                Err(_) => None,
+            };
+            let wake = match wait {
+                None => wakes.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(wait) => wakes.recv_timeout(wait),
+            };
+            let (mut waiting, mut commit_now) = (Vec::new(), false);
+            let mut hear = |wake| match wake {
+                Wake::Changed => {}
+                Wake::CatchUp(reply) => {
+                    commit_now |= D::SEEN_WHEN_COMMITTED;
+                    waiting.push(reply);
+                }
+                Wake::Commit(reply) => {
+                    commit_now = true;
+                    waiting.push(reply);
+                }
+            };
+            match wake {
+                Ok(wake) => hear(wake),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Ok(more) = wakes.try_recv() {
+                hear(more);
+            }
+            if progress.is_err() && !waiting.is_empty() {
+                progress = self.open();
+            }
+            let caught_up = match &mut progress {
+                Ok(progress) => self.follow(progress, commit_now),
+                Err(error) => Err(again::<D>(error)),
+            };
+            for reply in waiting {
+                // Nobody waits any more: nothing to tell.
+                let _ = reply.send(caught_up.as_ref().copied().map_err(again::<D>));
+            }
+            if let Err(error) = caught_up {
+                // What is damaged or failed is opened again, which wipes what is damaged.
+                progress = if D::opens_again(&error) { self.open() } else { Err(error) };
+            }
+        }
+        if let Ok(mut progress) = progress {
+            // What is not committed now is taken in again at the next opening.
+            let _ = self.follow(&mut progress, true);
+            self.derived.close();
+        }
+    }
+
+    fn open(&mut self) -> Result<Progress, StoreError> {
+        let mark = self.derived.open()?;
+        let mut progress = Progress { seen: mark, committed: mark, since: None };
+        let forgotten = self.database.last_change()?.1;
+        if mark < forgotten || mark == 0 {
+            self.begin_anew(&mut progress)?;
+        }
+        self.follow(&mut progress, false)?;
+        self.tell_writer(progress.committed);
+        Ok(progress)
+    }
+
+    fn tell_writer(&self, mark: u64) {
+        // A full queue means that more is coming; the writer hears of a later mark.
+        let _ = self.requests.try_send(D::has_seen(mark));
+    }
+
+    /// Takes in every document, as of one state of the database.
+    fn begin_anew(&mut self, progress: &mut Progress) -> Result<(), StoreError> {
+        self.database.connection.execute_batch("BEGIN")?;
+        let last = self.database.last_change();
+        let taken = self.derived.take_all(&self.database);
+        self.database.connection.execute_batch("COMMIT")?;
+        taken?;
+        progress.seen = last?.0;
+        self.derived.commit(progress.seen)?;
+        progress.committed = progress.seen;
+        Ok(())
+    }
+
+    /// Takes in what changed; commits when it is time, or now.
+    fn follow(&mut self, progress: &mut Progress, commit_now: bool) -> Result<(), StoreError> {
+        loop {
+            self.database.connection.execute_batch("BEGIN")?;
+            let taken = self.take_changes(progress);
+            self.database.connection.execute_batch("COMMIT")?;
+            if !taken? {
+                break;
+            }
+        }
+        let pending = progress.seen - progress.committed;
+        let waited = progress.since.is_some_and(|since| since.elapsed() >= D::COMMIT_AFTER);
+        if pending > 0 && (commit_now || waited || pending >= D::COMMIT_CHANGES) {
+            self.derived.commit(progress.seen)?;
+            progress.committed = progress.seen;
+            progress.since = None;
+            self.tell_writer(progress.committed);
+        }
+        Ok(())
+    }
+
+    /// Takes in one batch of changes; tells whether there were any.
+    fn take_changes(&mut self, progress: &mut Progress) -> Result<bool, StoreError> {
+        let (last, rows) = self.database.changes_after(progress.seen, BATCH)?;
+        if rows.is_empty() {
+            return Ok(false);
+        }
+        self.derived.take(&self.database, &rows)?;
+        progress.seen = last;
+        progress.since.get_or_insert_with(Instant::now);
+        Ok(true)
+    }
+}
+
+/// The same failure, told to everyone who waits.
+fn again<D: Derived>(error: &StoreError) -> StoreError {
+    StoreError::Behind { which: D::NAME, what: error.to_string() }
+}

@@ -1,0 +1,238 @@
+//! The index of shingles kept up with the database: what questions about any text are asked of.
+//!
+//! Every document is in it, copies too. A document's sketch is made where its words are, in the thread
+//! of whoever adds it, and handed over in memory ([`FreshSketches`]); a document whose sketch is not at
+//! hand, after a crash or when too many waited, is read from the database and sketched again.
+//!
+//! What was taken in is seen by questions at once; it is written every few seconds and at the end.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, RwLock, mpsc};
+use std::time::Duration;
+
+use wonbon_index::Row;
+use wonbon_index::shingles::{ShingleIndex, ShingleReader, ShingleSketch};
+use wonbon_text::shingles::SHINGLE_HASH_VERSION;
+use wonbon_text::words::NORMAL_FORM_VERSION;
+
+use crate::database::Database;
+use crate::error::StoreError;
+use crate::following::{Derived, Wake};
+use crate::prepare::{Prepared, Preparer};
+use crate::store::{Inner, Store};
+use crate::writer::Request;
+
+/// Values that may wait in memory: 32 MB of them.
+const MOST_FRESH_VALUES: usize = 4 << 20;
+
+/// Pairs in memory after which they are written however little time has passed.
+const MOST_WAITING: u64 = 8 << 20;
+
+/// Documents sketched at a time when all are.
+const BATCH: usize = 4096;
+
+/// Sketches of documents that were just stored.
+#[derive(Default)]
+pub(crate) struct FreshSketches {
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// With the name of the shingle set each is the sketch of.
+    sketches: HashMap<Row, (u64, ShingleSketch)>,
+    values: usize,
+}
+
+impl FreshSketches {
+    pub(crate) fn put(&self, row: Row, prepared: &Prepared) {
+        let mut waiting = self.waiting.lock().expect("no one panics with it");
+        if waiting.values >= MOST_FRESH_VALUES {
+            // Whoever follows is far behind: it will read the texts instead.
+            *waiting = Waiting::default();
+        }
+        let sketch = prepared.sketch.clone();
+        waiting.values += sketch.values.len() + 1;
+        waiting.sketches.insert(row, (prepared.names.shingle_set, sketch));
+    }
+
+    fn take(&self, row: Row, shingle_set: u64) -> Option<ShingleSketch> {
+        let mut waiting = self.waiting.lock().expect("no one panics with it");
+        let (name, sketch) = waiting.sketches.remove(&row)?;
+        waiting.values -= (sketch.values.len() + 1).min(waiting.values);
+        (name == shingle_set).then_some(sketch)
+    }
+}
+
+/// What everyone sees of the index of shingles.
+#[derive(Default)]
+pub(crate) struct ShingleState {
+    pub(crate) reader: RwLock<Option<ShingleReader>>,
+    /// Why it began anew, if it did.
+    pub(crate) rebuilt: RwLock<Option<String>>,
+    pub(crate) sketches: Arc<FreshSketches>,
+}
+
+/// The index of shingles as it follows the database.
+pub(crate) struct ShingleFollowing {
+    pub(crate) directory: PathBuf,
+    pub(crate) identity: String,
+    pub(crate) preparer: Preparer,
+    pub(crate) state: Arc<ShingleState>,
+    /// Once it is open.
+    pub(crate) index: Option<ShingleIndex>,
+    /// Whether it may write files; beside a process that writes the store, it may not.
+    pub(crate) writes: bool,
+}
+
+impl ShingleFollowing {
+    fn index(&mut self) -> &mut ShingleIndex {
+        self.index.as_mut().expect("whoever follows has opened it")
+    }
+
+    fn sketch_of(&self, database: &Database, row: Row) -> Result<ShingleSketch, StoreError> {
+        let Some(shingle_set) = database.shingle_set_name(row)? else {
+            return Ok(ShingleSketch { shingles: 0, values: Vec::new() });
+        };
+        if let Some(sketch) = self.state.sketches.take(row, shingle_set) {
+            return Ok(sketch);
+        }
+        let (shingles, ..) = self.preparer.shingles(&database.text(row)?);
+        Ok(self.preparer.sampler().sketch(&shingles))
+    }
+
+    fn put(&mut self, documents: Vec<(Row, ShingleSketch)>) -> Result<(), StoreError> {
+        self.index().put(documents)?;
+        let reader = self.index().reader();
+        *self.state.reader.write().expect("no one panics with it") = Some(reader);
+        Ok(())
+    }
+}
+
+impl Derived for ShingleFollowing {
+    const NAME: &'static str = "the index of shingles";
+    const COMMIT_AFTER: Duration = Duration::from_secs(5);
+    const COMMIT_CHANGES: u64 = 200_000;
+    const SEEN_WHEN_COMMITTED: bool = false;
+
+    fn open(&mut self) -> Result<u64, StoreError> {
+        let identity = format!(
+            "store {}, normal form {NORMAL_FORM_VERSION}, shingle hash {SHINGLE_HASH_VERSION}, {} words",
+            self.identity,
+            self.preparer.shingle_words()
+        );
+        let seed = self.preparer.sampler().seed_fingerprint();
+        let opened = ShingleIndex::open(&self.directory, &identity, seed)?;
+        if let Some(why) = opened.rebuilt {
+            *self.state.rebuilt.write().expect("no one panics with it") = Some(why.to_string());
+        }
+        let (mark, reader) = (opened.index.mark(), opened.index.reader());
+        self.index = Some(opened.index);
+        *self.state.reader.write().expect("no one panics with it") = Some(reader);
+        Ok(mark)
+    }
+
+    fn take_all(&mut self, database: &Database) -> Result<(), StoreError> {
+        self.index().forget();
+        let mut last = None;
+        loop {
+            let rows = database.rows_after(last, BATCH)?;
+            let Some(&newest) = rows.last() else { return Ok(()) };
+            self.take(database, &rows)?;
+            last = Some(newest);
+        }
+    }
+
+    fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError> {
+        let sketch = |&row: &Row| Ok((row, self.sketch_of(database, row)?));
+        let documents = rows.iter().map(sketch).collect::<Result<_, StoreError>>()?;
+        self.put(documents)?;
+        if self.writes && self.index().waiting() >= MOST_WAITING {
+            // The mark stays: what is not marked as seen is only taken in again.
+            let mark = self.index().mark();
+            self.commit(mark)?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, mark: u64) -> Result<(), StoreError> {
+        self.index().write(mark)?;
+        let reader = self.index().reader();
+        *self.state.reader.write().expect("no one panics with it") = Some(reader);
+        Ok(())
+    }
+
+    fn close(self) {}
+
+    fn opens_again(error: &StoreError) -> bool {
+        matches!(error, StoreError::Index(_))
+    }
+
+    fn has_seen(mark: u64) -> Request {
+        Request::ShinglesHaveSeen(mark)
+    }
+}
+
+impl Store {
+    /// The index of shingles as of now: everything stored so far is in it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Behind`], or the database's.
+    pub fn shingles(&self) -> Result<ShingleReader, StoreError> {
+        let (reply, answer) = mpsc::channel();
+        if self.inner.wake_shingles(Wake::CatchUp(reply)) {
+            let which = ShingleFollowing::NAME;
+            answer
+                .recv()
+                .map_err(|_| StoreError::Behind { which, what: "it has ended".to_owned() })??;
+        } else {
+            self.inner.catch_up_shingles()?;
+        }
+        let reader = self.inner.shingles.reader.read().expect("no one panics with it");
+        Ok(reader.clone().unwrap_or_default())
+    }
+
+    /// Why the index of shingles began anew when the store was opened, if it did.
+    #[must_use]
+    pub fn shingles_rebuilt(&self) -> Option<String> {
+        self.inner.shingles.rebuilt.read().expect("no one panics with it").clone()
+    }
+}
+
+impl Inner {
+    /// What keeps the index of shingles up.
+    pub(crate) fn shingle_following(&self, writes: bool) -> ShingleFollowing {
+        ShingleFollowing {
+            directory: self.places.shingles(),
+            identity: self.identity.clone(),
+            preparer: self.preparer.clone(),
+            state: self.shingles.clone(),
+            index: None,
+            writes,
+        }
+    }
+
+    /// Brings the index of shingles of a store that only reads up to the database, in memory.
+    fn catch_up_shingles(&self) -> Result<(), StoreError> {
+        let mut reading = self.reading_shingles.lock().expect("no one panics with it");
+        self.reading(|database| {
+            if reading.is_none() {
+                let mut following = self.shingle_following(false);
+                let mark = following.open()?;
+                *reading = Some((following, mark));
+            }
+            let (following, seen) = reading.as_mut().expect("it was just opened");
+            let (last, forgotten) = database.last_change()?;
+            if *seen < forgotten || *seen == 0 {
+                following.take_all(database)?;
+            } else {
+                let (_, rows) = database.changes_after(*seen, usize::MAX >> 1)?;
+                following.take(database, &rows)?;
+            }
+            *seen = last;
+            Ok(())
+        })
+    }
+}
