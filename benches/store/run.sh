@@ -4,9 +4,13 @@
 #   benches/store/run.sh papers [--steps N,N,...] [--queries N] [--draw stored|all] [--rounds N]
 #                               [--seed N] [--cache-mebibytes N] [--core N]
 #   benches/store/run.sh adds [--steps N,N,...] [--questions N] [--seconds S] [--seed N]
+#   benches/store/run.sh questions [--steps N,N,...] [--questions N] [--seed N]
 #
 # adds: checks and durable adds of the whole store from 1, 8 and 64 clients, on all cores. Writes
 # results/<date>-adds.md; needs 2 kB a document in TMPDIR.
+#
+# questions: similar, within, contains and sources, asked by one thread. Writes
+# results/<date>-questions.md; needs 3 kB a document in TMPDIR.
 #
 # papers: the experiment of Lee, Lee and Kim 2010 (figures 2 and 3). src/main.rs tells what is
 # measured and what is left out. Writes results/<date>-papers.md and two plots beside it, or
@@ -16,7 +20,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 command_line="benches/store/run.sh $*"
 what=${1:-}
-case $what in papers | adds) shift ;; *) echo "error: say which: $0 papers or adds" >&2; exit 2 ;; esac
+case $what in papers | adds | questions) shift ;; *) echo "error: say which: $0 papers, adds or questions" >&2; exit 2 ;; esac
 
 core=1 name="" options=()
 while [ $# -gt 0 ]; do

@@ -24,7 +24,7 @@ use crate::AddsArgs;
 const IN_FLIGHT: usize = 2000;
 
 /// Posts of about 2 kB, a tenth of them copies of an earlier one.
-fn corpus(seed: u64) -> Corpus {
+pub fn corpus(seed: u64) -> Corpus {
     Corpus::new(CorpusParams {
         documents: u64::MAX,
         mean_words: 230,
@@ -42,6 +42,7 @@ struct Step {
     index_bytes: f64,
     database_bytes: f64,
     search_bytes: f64,
+    shingle_bytes: f64,
     question: [f64; 2],
     check: [f64; 2],
     fsync: f64,
@@ -60,7 +61,7 @@ pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
     for &documents in &args.steps {
         let store = Store::open(&place)?;
         let started = Instant::now();
-        fill(&store, &corpus, filled..documents)?;
+        fill(filled..documents, |number| submit(&store, &corpus, number))?;
         store.catch_up()?;
         let fill_seconds = started.elapsed().as_secs_f64();
         store.close()?;
@@ -87,6 +88,7 @@ pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
             index_bytes: index_bytes / index_len,
             database_bytes: disk.database as f64 / documents as f64,
             search_bytes: disk.search as f64 / documents as f64,
+            shingle_bytes: disk.shingles as f64 / documents as f64,
             question,
             check,
             fsync,
@@ -98,12 +100,16 @@ pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
         // Progress for whoever waits.
         eprintln!("{documents} documents: filled in {fill_seconds:.0} s");
     }
-    let mut file = File::create(args.out.with_extension("md"))?;
+    let mut file = File::create(args.report.out.with_extension("md"))?;
     file.write_all(report(args, &steps).as_bytes())?;
     Ok(())
 }
 
-fn fill(store: &Store, corpus: &Corpus, numbers: std::ops::Range<u64>) -> anyhow::Result<()> {
+/// Submits these documents from two threads.
+pub fn fill(
+    numbers: std::ops::Range<u64>,
+    submit: impl Fn(u64) -> anyhow::Result<Pending> + Sync,
+) -> anyhow::Result<()> {
     let next = AtomicU64::new(numbers.start);
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..2)
@@ -115,7 +121,7 @@ fn fill(store: &Store, corpus: &Corpus, numbers: std::ops::Range<u64>) -> anyhow
                         if number >= numbers.end {
                             break;
                         }
-                        waiting.push_back(submit(store, corpus, number)?);
+                        waiting.push_back(submit(number)?);
                         if waiting.len() > IN_FLIGHT {
                             waiting.pop_front().context("it is not empty")?.wait()?;
                         }
@@ -177,7 +183,7 @@ fn ask(
     Ok((percentiles(&mut alone), percentiles(&mut whole)))
 }
 
-fn percentiles(times: &mut [Duration]) -> [f64; 2] {
+pub fn percentiles(times: &mut [Duration]) -> [f64; 2] {
     times.sort_unstable();
     [times.len() / 2, times.len() * 99 / 100].map(|at| times[at].as_secs_f64() * 1e6)
 }
@@ -245,36 +251,25 @@ fn fsync_seconds(directory: &Path) -> anyhow::Result<f64> {
 
 fn report(args: &AddsArgs, steps: &[Step]) -> String {
     let mut text = String::new();
-    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("");
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    // Writing to a string does not fail.
-    let _ = write!(
-        text,
-        "# The whole store: checks and durable adds\n\n\
-         - machine:{}, 2 cores; load average at the end {}\n\
-         - commit: {}\n- date: {}\n- command: `{}`\n\
-         - documents of about 2 kB, half Korean-like, half English-like, a tenth of them copies; rule 2of6; \
-         each client waits for its acknowledgement; search indexing runs beside\n\
+    text.push_str("# The whole store: checks and durable adds\n\n");
+    text.push_str(&args.report.head());
+    text.push_str(
+        "- documents of about 2 kB, half Korean-like, half English-like, a tenth of them copies; rule 2of6; \
+         each client waits for its acknowledgement; search and the index of shingles are kept up beside\n\
          - question: the index alone, features to answer; check: text to verdict, the database included; \
          microseconds, median / 99th percentile\n\
          - fsync: writing 8 kB and syncing, median; one client at best makes 1 / fsync adds a second\n\n",
-        model.trim_start_matches(['\t', ' ', ':']).trim_end(),
-        load.split(' ').take(3).collect::<Vec<_>>().join("/"),
-        args.commit,
-        args.date,
-        args.command,
     );
     text.push_str(
         "| documents | question | check | index, bytes an original | database, bytes a document | \
-         search, bytes a document | open, s | fill and index, documents a second |\n\
-         |---|---|---|---|---|---|---|---|\n",
+         search, bytes a document | shingles, bytes a document | open, s | fill and index, documents a second |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
     let mut before = 0;
     for step in steps {
         let _ = writeln!(
             text,
-            "| {} | {:.1} / {:.1} | {:.0} / {:.0} | {:.0} | {:.0} | {:.0} | {:.2} | {:.0} |",
+            "| {} | {:.1} / {:.1} | {:.0} / {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.2} | {:.0} |",
             step.documents,
             step.question[0],
             step.question[1],
@@ -283,6 +278,7 @@ fn report(args: &AddsArgs, steps: &[Step]) -> String {
             step.index_bytes,
             step.database_bytes,
             step.search_bytes,
+            step.shingle_bytes,
             step.open_seconds,
             (step.documents - before) as f64 / step.fill_seconds
         );

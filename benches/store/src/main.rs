@@ -14,7 +14,7 @@
 //! over all questions after one that warmed the caches. Every index must give the same verdict and
 //! the same full list of originals for every question, or the run fails.
 //!
-//! `adds` measures the whole store ([`adds`]).
+//! `adds` measures the whole store ([`adds`]), `questions` what is asked of it ([`questions`]).
 //!
 //! Left out of `papers`: making features, storing the document. The disk: after the warming round all pages that
 //! are needed are in memory, while the paper's machine of 2 GB may have had to read some.
@@ -24,6 +24,7 @@ mod documents;
 mod nodes;
 mod papers;
 mod plot;
+mod questions;
 mod report;
 
 use std::path::PathBuf;
@@ -43,6 +44,57 @@ enum Command {
     Papers(PapersArgs),
     /// Checks and durable adds of the whole store.
     Adds(AddsArgs),
+    /// Similar, within, contains and sources.
+    Questions(QuestionsArgs),
+}
+
+/// What the report says of the run, and where it goes.
+#[derive(clap::Args)]
+struct ReportArgs {
+    /// The command line, for the report.
+    #[arg(long, default_value = "")]
+    command: String,
+    /// The commit, for the report.
+    #[arg(long, default_value = "")]
+    commit: String,
+    /// The date, for the report.
+    #[arg(long, default_value = "")]
+    date: String,
+    /// Where the report goes, without the ending.
+    #[arg(long)]
+    out: PathBuf,
+}
+
+impl ReportArgs {
+    /// Machine, load, commit, date and command, a line each.
+    fn head(&self) -> String {
+        let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("");
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        format!(
+            "- machine: {}, {} cores; load average at the end {}\n- commit: {}\n- date: {}\n- command: `{}`\n",
+            model.trim_start_matches(['\t', ' ', ':']).trim_end(),
+            std::thread::available_parallelism().map_or(1, usize::from),
+            load.split(' ').take(3).collect::<Vec<_>>().join("/"),
+            self.commit,
+            self.date,
+            self.command,
+        )
+    }
+}
+
+#[derive(clap::Args)]
+struct QuestionsArgs {
+    /// Numbers of documents at which to ask, ascending, from 100,000.
+    #[arg(long, value_delimiter = ',', default_values_t = [100_000, 1_000_000])]
+    steps: Vec<u64>,
+    /// How many questions of each kind at each step.
+    #[arg(long, default_value_t = 1000)]
+    questions: u64,
+    #[arg(long, default_value_t = 1997)]
+    seed: u64,
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 #[derive(clap::Args)]
@@ -58,18 +110,8 @@ struct AddsArgs {
     seconds: f64,
     #[arg(long, default_value_t = 2008)]
     seed: u64,
-    /// The command line, for the report.
-    #[arg(long, default_value = "")]
-    command: String,
-    /// The commit, for the report.
-    #[arg(long, default_value = "")]
-    commit: String,
-    /// The date, for the report.
-    #[arg(long, default_value = "")]
-    date: String,
-    /// Where the report goes, without the ending.
-    #[arg(long)]
-    out: PathBuf,
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 #[derive(clap::Args)]
@@ -95,18 +137,8 @@ struct PapersArgs {
     /// Memory for the pages of each index.
     #[arg(long, default_value_t = 1024)]
     cache_mebibytes: u64,
-    /// The command line, for the report.
-    #[arg(long, default_value = "")]
-    command: String,
-    /// The commit, for the report.
-    #[arg(long, default_value = "")]
-    commit: String,
-    /// The date, for the report.
-    #[arg(long, default_value = "")]
-    date: String,
-    /// Where the report goes, without the ending.
-    #[arg(long)]
-    out: PathBuf,
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -121,6 +153,7 @@ fn main() -> anyhow::Result<()> {
     let args = match Args::parse().command {
         Command::Papers(args) => args,
         Command::Adds(args) => return adds::run(&args),
+        Command::Questions(args) => return questions::run(&args),
     };
     anyhow::ensure!(
         args.steps.is_sorted_by(|one, next| one < next) && args.steps.first() > Some(&0),

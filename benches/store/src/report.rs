@@ -23,7 +23,7 @@ pub(crate) fn write(
     taken: Duration,
     generated: u64,
 ) -> anyhow::Result<()> {
-    let with = |ending: &str| PathBuf::from(format!("{}{ending}", args.out.display()));
+    let with = |ending: &str| PathBuf::from(format!("{}{ending}", args.report.out.display()));
     std::fs::write(with(".md"), markdown(args, steps, taken, generated)?)?;
     let lines = |value: fn(&Measured) -> Option<f64>, of_paper: fn((f64, f64)) -> f64| {
         let indexes = steps[0].indexes.iter().enumerate();
@@ -78,10 +78,10 @@ fn markdown(
         writeln!(page, "|{}", "---|".repeat(columns.len()))
     };
     writeln!(page, "# The papers' experiment: B6D1, R15D2, R1D3 and the default index\n")?;
-    writeln!(page, "- date: {}", args.date)?;
+    writeln!(page, "- date: {}", args.report.date)?;
     writeln!(page, "- machine: {}", machine())?;
-    writeln!(page, "- commit: {}", args.commit)?;
-    writeln!(page, "- command: `{}`", args.command)?;
+    writeln!(page, "- commit: {}", args.report.commit)?;
+    writeln!(page, "- command: `{}`", args.report.command)?;
     writeln!(
         page,
         "- {generated} made-up Korean posts of 300 words on average (seed {}), of which {} are \
@@ -186,7 +186,7 @@ fn markdown(
         }
         writeln!(page)?;
     }
-    let stem = args.out.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let stem = args.report.out.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     writeln!(page, "\n![average time of a question]({stem}-time.svg)")?;
     writeln!(page, "\n![average accesses of a question]({stem}-accesses.svg)")?;
     Ok(page)

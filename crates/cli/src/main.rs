@@ -42,6 +42,7 @@ enum Command {
     Check(store::check::Args),
     Cluster(cluster::Args),
     Compare(compare::Args),
+    Contains(store::asking::ContainsArgs),
     Dedup(dedup::Args),
     Delete(store::delete::Args),
     Demo(demo::Args),
@@ -52,9 +53,12 @@ enum Command {
     Join(join::Args),
     Rebuild(store::rebuild::Args),
     Search(store::search::Args),
+    Similar(store::asking::SimilarArgs),
     Sketch(sketch::Args),
+    Sources(store::asking::SourcesArgs),
     Status(store::status::Args),
     Verify(store::verify::Args),
+    Within(store::asking::WithinArgs),
 }
 
 /// How a command that ran to its end did.
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Command::Check(args) => store::check::run(args, store),
         Command::Cluster(args) => cluster::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Contains(args) => store::asking::run_contains(args, store),
         Command::Dedup(args) => dedup::run(args),
         Command::Delete(args) => store::delete::run(args, store),
         Command::Demo(args) => demo::run(args),
@@ -88,9 +93,12 @@ fn main() -> ExitCode {
         Command::Join(args) => join::run(args),
         Command::Rebuild(args) => store::rebuild::run(args, store),
         Command::Search(args) => store::search::run(args, store),
+        Command::Similar(args) => store::asking::run_similar(args, store),
         Command::Sketch(args) => sketch::run(args),
+        Command::Sources(args) => store::asking::run_sources(args, store),
         Command::Status(args) => store::status::run(args, store),
         Command::Verify(args) => store::verify::run(args, store),
+        Command::Within(args) => store::asking::run_within(args, store),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -4,6 +4,7 @@
 //! opened, and how a document and a verdict look as JSON.
 
 pub(crate) mod add;
+pub(crate) mod asking;
 pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod delete;
@@ -66,6 +67,7 @@ fn explained(error: StoreError) -> anyhow::Error {
             "a store keeps what it was made with; export it and add to a new one to change that",
         ),
         StoreError::DiskFull => Some("make room and give the same command again"),
+        StoreError::Index(_) => Some("`wonbon rebuild` makes everything derived anew"),
         _ => None,
     };
     match hint {

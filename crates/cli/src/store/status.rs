@@ -32,6 +32,7 @@ struct Status {
     database_bytes: u64,
     snapshot_bytes: u64,
     search_bytes: u64,
+    shingles_bytes: u64,
     index_memory_bytes: u64,
     search_behind: u64,
     open_seconds: f64,
@@ -55,6 +56,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         database_bytes: disk.database,
         snapshot_bytes: disk.snapshot,
         search_bytes: disk.search,
+        shingles_bytes: disk.shingles,
         index_memory_bytes: store.index_bytes() as u64,
         search_behind: store.search_behind()?,
         open_seconds,
@@ -100,6 +102,7 @@ fn table(status: &Status) -> String {
         ("database", status.database_bytes),
         ("index snapshot", status.snapshot_bytes),
         ("search index", status.search_bytes),
+        ("shingle index", status.shingles_bytes),
         ("index in memory", status.index_memory_bytes),
     ] {
         lines.push(format!("{what:<16} {:>14}  {}", megabytes(bytes), each(bytes)));

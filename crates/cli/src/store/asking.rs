@@ -1,0 +1,437 @@
+//! `wonbon similar`, `within`, `contains`, `sources`: what stored documents share with a text.
+//!
+//! The text is a stored document's, by its id or URL, or a file's, or what comes on standard input.
+//! What is asked about need not be stored.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use wonbon_input::time::format_time;
+use wonbon_store::{
+    Answer, Match, Measure, Question, Row, Source, Sources, SourcesQuestion, Store, Unexplained,
+};
+
+use super::{explained, open_to_read};
+use crate::batch::thousands;
+use crate::options::read_document;
+use crate::output::Output;
+use crate::{Outcome, report};
+
+/// What is asked about.
+#[derive(clap::Args)]
+struct AboutOptions {
+    /// The id or URL of a stored document, or a file of text or HTML; `-` is standard input.
+    #[arg(value_name = "URL|FILE")]
+    about: String,
+    /// How many documents to show.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Print one JSON object a line for each document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Find stored documents that resemble a text, originals and copies alike.
+///
+/// The text is a stored document's, by its id or URL, or a file's, in any character set; HTML is
+/// reduced to its core text. Candidates come from an index of sampled shingles; what is shown was
+/// verified on the full sets of shingles, so every value is exact. For each document: resemblance, how
+/// much of the text the document has, and how much of the document the text has.
+///
+/// Exit code 1 if nothing was found.
+#[derive(clap::Args)]
+pub(crate) struct SimilarArgs {
+    #[command(flatten)]
+    about: AboutOptions,
+    /// The least resemblance to show.
+    #[arg(long, value_name = "R", default_value_t = 0.1, value_parser = share)]
+    min: f64,
+}
+
+/// Find stored documents that contain a text or part of it.
+///
+/// Ranked by the part of the text's shingles that the document has: 1 for a document that quotes all
+/// of it. A text of a few words is looked for by its words too. Input and output as for `wonbon
+/// similar`. Exit code 1 if nothing was found.
+#[derive(clap::Args)]
+pub(crate) struct WithinArgs {
+    #[command(flatten)]
+    about: AboutOptions,
+    /// The least part of the text that a document has to have.
+    #[arg(long, value_name = "C", default_value_t = 0.1, value_parser = share)]
+    min: f64,
+}
+
+/// Find stored documents that a text contains, whole or in part.
+///
+/// Ranked by the part of the document's shingles that the text has: 1 for a document that the text
+/// quotes whole. Input and output as for `wonbon similar`. Exit code 1 if nothing was found.
+#[derive(clap::Args)]
+pub(crate) struct ContainsArgs {
+    #[command(flatten)]
+    about: AboutOptions,
+    /// The least part of a document that the text has to have.
+    #[arg(long, value_name = "C", default_value_t = 0.1, value_parser = share)]
+    min: f64,
+}
+
+/// Find the fewest stored documents that together explain a text: where it was taken from.
+///
+/// The document that has most of the text comes first, then the one that has most of the rest. For
+/// each: the passages of the text that it explains and that no document before it did. At the end:
+/// what no stored document explains. Input as for `wonbon similar`. Exit code 1 if nothing was found.
+#[derive(clap::Args)]
+pub(crate) struct SourcesArgs {
+    #[command(flatten)]
+    about: AboutOptions,
+    /// Name a document if it explains at least this many words that no other one does.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    least_words: usize,
+}
+
+/// A part of something: from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or_else(|| "a number from 0 to 1 is wanted".to_owned())
+}
+
+pub(crate) fn run_similar(args: &SimilarArgs, directory: &Path) -> anyhow::Result<Outcome> {
+    ask(&args.about, Measure::Resemblance, args.min, directory)
+}
+
+pub(crate) fn run_within(args: &WithinArgs, directory: &Path) -> anyhow::Result<Outcome> {
+    ask(&args.about, Measure::Within, args.min, directory)
+}
+
+pub(crate) fn run_contains(args: &ContainsArgs, directory: &Path) -> anyhow::Result<Outcome> {
+    ask(&args.about, Measure::Contains, args.min, directory)
+}
+
+/// The text that is asked about.
+struct About {
+    text: String,
+    /// The document it is, if it is stored.
+    row: Option<Row>,
+}
+
+impl About {
+    fn read(store: &Store, about: &str) -> anyhow::Result<About> {
+        if about != "-" {
+            if let Some(document) = store.get(about)? {
+                return Ok(About { text: document.text, row: Some(document.row) });
+            }
+            anyhow::ensure!(
+                Path::new(about).exists(),
+                "`{about}` is neither a stored document nor a file"
+            );
+        }
+        let document = read_document(Path::new(about))?;
+        let head = &document.bytes[..document.bytes.len().min(8192)];
+        anyhow::ensure!(
+            !head.contains(&0) || document.core.charset.starts_with("UTF-16"),
+            "{} is a binary file; a text is wanted",
+            document.name
+        );
+        Ok(About { text: document.core.page.text, row: None })
+    }
+}
+
+fn ask(
+    args: &AboutOptions,
+    measure: Measure,
+    min: f64,
+    directory: &Path,
+) -> anyhow::Result<Outcome> {
+    let store = open_to_read(directory)?;
+    let about = About::read(&store, &args.about)?;
+    // A stored document finds itself, and is not shown.
+    let limit = args.limit + usize::from(about.row.is_some());
+    let mut answer =
+        store.ask(&about.text, &Question { measure, min, limit }).map_err(explained)?;
+    answer.matches.retain(|found| Some(found.document.row) != about.row);
+    answer.matches.truncate(args.limit);
+    let mut output = Output::new();
+    for (place, found) in (1..).zip(&answer.matches) {
+        if args.json {
+            output.json_line(&JsonMatch::of(found))?;
+        } else {
+            output.styled(&shown(place, found, measure))?;
+        }
+    }
+    output.finish()?;
+    tell(&answer);
+    Ok(if answer.matches.is_empty() { Outcome::Refused } else { Outcome::Done })
+}
+
+/// What a reader should know of an answer.
+fn tell(answer: &Answer) {
+    if answer.matches.is_empty() {
+        report::note("nothing found");
+    }
+    if answer.common > 0 {
+        report::note(&format!(
+            "{} of {} shingles were left out: too many documents have them",
+            thousands(answer.common as u64),
+            thousands(answer.shingles as u64)
+        ));
+    }
+    if !answer.complete {
+        report::note(&format!(
+            "{} of {} candidates were looked at; a larger --min or --limit shows more",
+            thousands(answer.verified as u64),
+            thousands(answer.candidates as u64)
+        ));
+    }
+}
+
+#[derive(Serialize)]
+struct JsonMatch<'a> {
+    id: &'a str,
+    created: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    verdict: &'static str,
+    original: Option<&'a str>,
+    resemblance: f64,
+    containment_of_text: f64,
+    containment_of_document: f64,
+    shingles_shared: usize,
+    /// What the index said of the value by which documents are ranked.
+    estimate: Option<JsonEstimate>,
+}
+
+#[derive(Serialize)]
+struct JsonEstimate {
+    value: f64,
+    standard_error: f64,
+    samples: u64,
+}
+
+impl<'a> JsonMatch<'a> {
+    fn of(found: &'a Match) -> Self {
+        let document = &found.document;
+        JsonMatch {
+            id: &document.key,
+            created: format_time(document.created),
+            url: document.url.as_deref(),
+            site: document.site.as_deref(),
+            title: document.title.as_deref(),
+            verdict: document.verdict.kind.name(),
+            original: document.verdict.original.as_deref(),
+            resemblance: found.overlap.resemblance(),
+            containment_of_text: found.overlap.left_in_right(),
+            containment_of_document: found.overlap.right_in_left(),
+            shingles_shared: found.overlap.shared,
+            estimate: (found.estimate.samples > 0).then_some(JsonEstimate {
+                value: found.estimate.value,
+                standard_error: found.estimate.standard_error,
+                samples: found.estimate.samples,
+            }),
+        }
+    }
+}
+
+const BOLD: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+const MARKED: Style = AnsiColor::Yellow.on_default();
+
+fn shown(place: usize, found: &Match, measure: Measure) -> String {
+    let document = &found.document;
+    let overlap = &found.overlap;
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "{place:>3}. {BOLD}{}{BOLD:#}",
+        document.title.as_deref().unwrap_or(&document.key)
+    );
+    let mut verdict = document.verdict.kind.name().to_owned();
+    if let Some(original) = &document.verdict.original {
+        let _ = write!(verdict, " of {original}");
+    }
+    let _ = writeln!(
+        text,
+        "     {FAINT}{}  {}  {verdict}{FAINT:#}",
+        document.key,
+        format_time(document.created)
+    );
+    let value = |name: &str, value: f64, ranked: bool| {
+        if ranked {
+            format!("{BOLD}{name} {value:.3}{BOLD:#}")
+        } else {
+            format!("{name} {value:.3}")
+        }
+    };
+    let _ = writeln!(
+        text,
+        "     {}, {}, {}",
+        value("resemblance", overlap.resemblance(), measure == Measure::Resemblance),
+        value("has of the text", overlap.left_in_right(), measure == Measure::Within),
+        value("is in the text", overlap.right_in_left(), measure == Measure::Contains),
+    );
+    text.push('\n');
+    text
+}
+
+pub(crate) fn run_sources(args: &SourcesArgs, directory: &Path) -> anyhow::Result<Outcome> {
+    let store = open_to_read(directory)?;
+    let about = About::read(&store, &args.about.about)?;
+    let question = SourcesQuestion {
+        limit: args.about.limit,
+        least_words: args.least_words,
+        except: about.row,
+    };
+    let answer = store.sources(&about.text, &question).map_err(explained)?;
+    let mut output = Output::new();
+    if args.about.json {
+        for source in &answer.sources {
+            output.json_line(&JsonSource::of(source, &about.text))?;
+        }
+        output.json_line(&serde_json::json!({
+            "words": answer.words,
+            "explained": answer.explained,
+            "unexplained": answer
+                .unexplained
+                .iter()
+                .map(|part| JsonUnexplained::of(part, &about.text))
+                .collect::<Vec<_>>(),
+        }))?;
+    } else {
+        for (place, source) in (1..).zip(&answer.sources) {
+            output.styled(&shown_source(place, source, &answer, &about.text))?;
+        }
+        output.styled(&rest(&answer, &about.text))?;
+    }
+    output.finish()?;
+    Ok(if answer.sources.is_empty() { Outcome::Refused } else { Outcome::Done })
+}
+
+#[derive(Serialize)]
+struct JsonSource<'a> {
+    id: &'a str,
+    created: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    words: usize,
+    words_in_all: usize,
+    passages: Vec<JsonPassage<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonPassage<'a> {
+    /// From which word to before which.
+    words: [usize; 2],
+    text: &'a str,
+    source: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonUnexplained<'a> {
+    words: [usize; 2],
+    text: &'a str,
+}
+
+impl<'a> JsonSource<'a> {
+    fn of(source: &'a Source, text: &'a str) -> Self {
+        let passages = source.passages.iter().map(|passage| JsonPassage {
+            words: [passage.words.start, passage.words.end],
+            text: &text[passage.place.clone()],
+            source: &source.document.text[passage.source_place.clone()],
+        });
+        JsonSource {
+            id: &source.document.key,
+            created: format_time(source.document.created),
+            title: source.document.title.as_deref(),
+            words: source.words,
+            words_in_all: source.words_in_all,
+            passages: passages.collect(),
+        }
+    }
+}
+
+impl<'a> JsonUnexplained<'a> {
+    fn of(part: &Unexplained, text: &'a str) -> Self {
+        JsonUnexplained {
+            words: [part.words.start, part.words.end],
+            text: &text[part.place.clone()],
+        }
+    }
+}
+
+fn percent(part: usize, whole: usize) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+fn shown_source(place: usize, source: &Source, answer: &Sources, asked: &str) -> String {
+    let document = &source.document;
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "{place:>3}. {BOLD}{}{BOLD:#}\n     {FAINT}{}  {}{FAINT:#}\n     explains {} of {} words ({:.1} %)",
+        document.title.as_deref().unwrap_or(&document.key),
+        document.key,
+        format_time(document.created),
+        thousands(source.words as u64),
+        thousands(answer.words as u64),
+        percent(source.words, answer.words),
+    );
+    for passage in &source.passages {
+        let _ = writeln!(
+            text,
+            "     {FAINT}words {} to {}{FAINT:#}  {MARKED}{}{MARKED:#}",
+            passage.words.start + 1,
+            passage.words.end,
+            shortened(&asked[passage.place.clone()])
+        );
+    }
+    text.push('\n');
+    text
+}
+
+fn rest(answer: &Sources, asked: &str) -> String {
+    let left = answer.words - answer.explained;
+    if answer.sources.is_empty() {
+        return "no stored document explains any of it\n".to_owned();
+    }
+    if left == 0 {
+        return "nothing is left unexplained\n".to_owned();
+    }
+    let mut text = format!(
+        "unexplained: {} of {} words ({:.1} %)\n",
+        thousands(left as u64),
+        thousands(answer.words as u64),
+        percent(left, answer.words)
+    );
+    for part in &answer.unexplained {
+        let _ = writeln!(
+            text,
+            "     {FAINT}words {} to {}{FAINT:#}  {}",
+            part.words.start + 1,
+            part.words.end,
+            shortened(&asked[part.place.clone()])
+        );
+    }
+    text
+}
+
+/// The beginning and the end of a passage, on one line.
+fn shortened(passage: &str) -> String {
+    let words: Vec<&str> = passage.split_whitespace().collect();
+    let line = words.join(" ");
+    let characters = line.chars().count();
+    if characters <= 120 {
+        return line;
+    }
+    let head: String = line.chars().take(80).collect();
+    let tail: String = line.chars().skip(characters - 30).collect();
+    format!("{head} … {tail}")
+}
