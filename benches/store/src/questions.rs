@@ -4,13 +4,14 @@
 //! that a text with that footer shares shingles with all of them. Then asked, by one thread, each with a
 //! limit of ten: about stored posts with some words changed, about quotations of a paragraph, about
 //! texts never seen, and about texts that carry the footer. Every question about a stored post or a
-//! quotation must find the post it was made of, or the run fails.
+//! quotation must find the post it was made of, or ten that share as much, or the run fails.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use wonbon_store::{Measure, NewDocument, Question, SourcesQuestion, Store, StoreParams};
+use anyhow::Context;
+use wonbon_store::{Measure, NewDocument, Question, SourcesQuestion, Store, StoreError, StoreParams};
 
 use crate::QuestionsArgs;
 use crate::adds::{corpus, fill, percentiles};
@@ -140,13 +141,21 @@ fn ask_all(
         for at in 0..questions {
             let (text, wanted) = made(at);
             let started = Instant::now();
-            let answer = store.ask(&text, question)?;
+            let answer = match store.ask(&text, question) {
+                // A few made-up posts are empty.
+                Err(StoreError::NoWords) => continue,
+                answer => answer?,
+            };
             times.push(started.elapsed());
             match wanted {
                 Some(key) => {
                     let hit = answer.matches.iter().any(|found| found.document.key == key);
-                    anyhow::ensure!(hit, "{what}: {key} was not found");
-                    found += 1;
+                    found += usize::from(hit);
+                    // Ten others may be as much like it.
+                    let least = answer.matches.get(9).map(|last| question.measure.of(&last.overlap));
+                    let exact = exact(store, &text, &key, question.measure)?;
+                    let outdone = least.is_some_and(|least| least >= exact);
+                    anyhow::ensure!(hit || outdone, "{what}: {key} was not found at {exact}");
                 }
                 None => found += usize::from(!answer.matches.is_empty()),
             }
@@ -167,6 +176,15 @@ fn ask_all(
     Ok(asked)
 }
 
+fn exact(store: &Store, text: &str, key: &str, measure: Measure) -> anyhow::Result<f64> {
+    let set = |text: &str| {
+        let shingles = wonbon_text::shingles::shingles(text, store.params().shingle_words);
+        wonbon_sketch::ElementSet::new(shingles)
+    };
+    let stored = store.get(key)?.context("it was stored")?;
+    Ok(measure.of(&set(text).overlap(&set(&stored.text))))
+}
+
 fn spread(times: &mut [Duration]) -> [f64; 3] {
     let [p50, p99] = percentiles(times);
     [p50, p99, times.last().map_or(0.0, |longest| longest.as_secs_f64() * 1e6)]
@@ -178,7 +196,7 @@ fn report(args: &QuestionsArgs, steps: &[Step]) -> String {
     text.push_str(
         "- documents of about 2 kB, half Korean-like, half English-like, a tenth of them copies, the first \
          100,000 with the same footer of 36 words; one thread asks, limit 10; milliseconds, median / 99th \
-         percentile / longest\n- every question about a stored post or a quotation found that post\n\n",
+         percentile / longest\n- every question about a stored post or a quotation found that post or ten that share as much\n\n",
     );
     text.push_str(
         "| documents | shingle index, bytes a document | segments | of it in memory, MB | open, s | first question, ms |\n\

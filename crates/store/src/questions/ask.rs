@@ -31,7 +31,8 @@ pub const MOST_ASKED_BYTES: usize = 32 << 20;
 /// How many standard errors an estimate may lie below what was asked.
 pub const SURE: f64 = 4.0;
 
-/// A candidate is looked at before others by its estimate and this many standard errors.
+/// A candidate is passed over when its estimate and this many standard errors are less than what is
+/// shown.
 const PROMISING: f64 = 2.0;
 
 /// Texts with fewer shingles are looked for by their words too.
@@ -42,8 +43,8 @@ const PHRASES: usize = 6;
 const PHRASE_WORDS: usize = 5;
 
 /// How many originals are taken from the search index, and how many documents with their copies.
-const MOST_SEARCHED: usize = 50;
-const MOST_SEARCHED_WITH_COPIES: usize = 400;
+const MOST_SEARCHED: usize = 20;
+const MOST_SEARCHED_WITH_COPIES: usize = 100;
 
 /// What is asked of a text and a stored document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,11 +156,57 @@ struct Promise {
 }
 
 impl Promise {
-    fn best(&self) -> f64 {
-        if self.estimate.samples == 0 {
-            return f64::INFINITY;
+    /// The value it is likely to have: three of three sampled shingles say less than all of all.
+    fn likely(&self) -> f64 {
+        let Estimate { value, standard_error, samples } = self.estimate;
+        if standard_error == 0.0 {
+            return value;
         }
+        (value * samples as f64 + 0.5) / (samples as f64 + 1.0)
+    }
+
+    /// The value it may well have.
+    fn best(&self) -> f64 {
         self.estimate.value + PROMISING * self.estimate.standard_error
+    }
+}
+
+/// What was verified and is good enough.
+struct Best {
+    question: Question,
+    /// The values of the best so far, the least on top; they order as their bits do.
+    values: BinaryHeap<Reverse<u64>>,
+    matches: Vec<(Record, Overlap, Estimate)>,
+}
+
+impl Best {
+    fn put(&mut self, record: Record, overlap: Overlap, estimate: Estimate) {
+        let value = self.question.measure.of(&overlap);
+        if overlap.shared == 0 || value < self.question.min {
+            return;
+        }
+        self.values.push(Reverse(value.to_bits()));
+        if self.values.len() > self.question.limit {
+            self.values.pop();
+        }
+        self.matches.push((record, overlap, estimate));
+    }
+
+    /// Whether as many as are shown have more than this.
+    fn is_full_above(&self, value: f64) -> bool {
+        let least = self.values.peek().map(|least| f64::from_bits(least.0));
+        self.values.len() == self.question.limit && least.is_some_and(|least| value < least)
+    }
+
+    /// Those that are shown, in order.
+    fn ranked(self) -> Vec<(Record, Overlap, Estimate)> {
+        let Best { question, mut matches, .. } = self;
+        let value = |found: &(Record, Overlap, Estimate)| question.measure.of(&found.1);
+        matches.sort_by(|a, b| {
+            value(b).total_cmp(&value(a)).then_with(|| a.0.order().cmp(&b.0.order()))
+        });
+        matches.truncate(question.limit);
+        matches
     }
 }
 
@@ -194,16 +241,12 @@ impl Store {
                 estimate: measure.estimate(&found, candidate),
             })
             .collect();
-        if measure == Measure::Within && size < SHORT_SHINGLES {
-            let known: HashSet<Row> = promises.iter().map(|promise| promise.row).collect();
-            for row in self.with_the_words_of(&asked)? {
-                if !known.contains(&row) {
-                    let estimate = Estimate::of_share(0, 0, 0.0);
-                    promises.push(Promise { row, estimate });
-                }
-            }
-        }
-        promises.sort_by(|a, b| b.best().total_cmp(&a.best()).then(a.row.cmp(&b.row)));
+        promises.sort_by(|a, b| b.likely().total_cmp(&a.likely()).then(a.row.cmp(&b.row)));
+        let searched = if measure == Measure::Within && size < SHORT_SHINGLES {
+            self.with_the_words_of(&asked)?
+        } else {
+            Vec::new()
+        };
         let mut answer = Answer {
             shingles: size,
             common: found.ignored[0] as usize,
@@ -213,7 +256,7 @@ impl Store {
         };
         if limit > 0 {
             self.reading(|database| {
-                self.verified(database, &asked.shingles, question, &promises, &mut answer)
+                self.verify_all(database, &asked.shingles, question, &promises, &searched, &mut answer)
             })?;
         }
         Ok(answer)
@@ -230,59 +273,53 @@ impl Store {
         Ok(AskedText { text, shingles })
     }
 
-    /// Looks at candidates from the most promising on, until no other can be among those shown.
-    fn verified(
+    /// Looks at candidates from the likeliest on, but for those that cannot be among those shown; then at
+    /// those that were found by their words alone.
+    fn verify_all(
         &self,
         database: &Database,
         shingles: &ElementSet,
         question: &Question,
         promises: &[Promise],
+        searched: &[Row],
         answer: &mut Answer,
     ) -> Result<(), StoreError> {
-        let Question { measure, min, limit } = *question;
-        // The values of the best so far, the least on top; they order as their bits do.
-        let mut best: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
-        let mut matches: Vec<(Record, Overlap, Estimate)> = Vec::new();
+        let mut best = Best { question: *question, values: BinaryHeap::new(), matches: Vec::new() };
         // Documents with the same shingles share as much.
         let mut known: HashMap<u64, Overlap> = HashMap::new();
-        for promise in promises {
-            if best.len() == limit
-                && best.peek().is_some_and(|least| promise.best() < f64::from_bits(least.0))
-            {
-                break;
+        let mut seen: HashSet<Row> = HashSet::new();
+        let mut look = |best: &mut Best, row: Row, estimate: Estimate| {
+            // Deleted since the index saw it, or seen already.
+            let Some(record) = database.record(row)? else { return Ok(false) };
+            if !seen.insert(row) {
+                return Ok(false);
             }
-            if answer.verified == most_verified(limit) {
-                answer.complete = false;
-                break;
-            }
-            // Deleted since the index saw it.
-            let Some(record) = database.record(promise.row)? else { continue };
-            answer.verified += 1;
             let overlap = match known.get(&record.names.shingle_set) {
                 Some(&overlap) => overlap,
                 None => {
-                    let text = database.text(record.row)?;
+                    let text = database.text(row)?;
                     let overlap = shingles.overlap(&self.inner.preparer.shingles(&text).0);
                     known.insert(record.names.shingle_set, overlap);
                     overlap
                 }
             };
-            let value = measure.of(&overlap);
-            if overlap.shared == 0 || value < min {
+            best.put(record, overlap, estimate);
+            Ok::<bool, StoreError>(true)
+        };
+        for promise in promises {
+            if best.is_full_above(promise.best()) {
                 continue;
             }
-            best.push(Reverse(value.to_bits()));
-            if best.len() > limit {
-                best.pop();
+            if answer.verified == most_verified(question.limit) {
+                answer.complete = false;
+                break;
             }
-            matches.push((record, overlap, promise.estimate));
+            answer.verified += usize::from(look(&mut best, promise.row, promise.estimate)?);
         }
-        matches.sort_by(|a, b| {
-            let value = |found: &(Record, Overlap, Estimate)| measure.of(&found.1);
-            value(b).total_cmp(&value(a)).then_with(|| a.0.order().cmp(&b.0.order()))
-        });
-        matches.truncate(limit);
-        for (record, overlap, estimate) in matches {
+        for &row in searched {
+            answer.verified += usize::from(look(&mut best, row, Estimate::of_share(0, 0, 0.0))?);
+        }
+        for (record, overlap, estimate) in best.ranked() {
             let document = self.inner.stored_document(database, record)?;
             answer.matches.push(Match { document, overlap, estimate });
         }
