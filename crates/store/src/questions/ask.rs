@@ -11,7 +11,7 @@
 //! Cost: a look-up for each shingle and segment, then one read and one set of shingles for each
 //! document that is verified, 30 to 60 microseconds for one of 2 kB; at most [`most_verified`] of them.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use wonbon_index::Row;
@@ -34,6 +34,9 @@ pub const SURE: f64 = 4.0;
 /// A candidate is passed over when its estimate and this many standard errors are less than what is
 /// shown.
 const PROMISING: f64 = 2.0;
+
+/// How many candidates are ranked, at least.
+const MOST_RANKED: usize = 1 << 14;
 
 /// Texts with fewer shingles are looked for by their words too.
 const SHORT_SHINGLES: usize = 64;
@@ -153,16 +156,24 @@ pub(super) struct AskedText<'a> {
 struct Promise {
     row: Row,
     estimate: Estimate,
+    /// The value it is likely to have.
+    likely: f64,
 }
 
 impl Promise {
-    /// The value it is likely to have: three of three sampled shingles say less than all of all.
-    fn likely(&self) -> f64 {
-        let Estimate { value, standard_error, samples } = self.estimate;
-        if standard_error == 0.0 {
-            return value;
-        }
-        (value * samples as f64 + 0.5) / (samples as f64 + 1.0)
+    fn new(row: Row, estimate: Estimate) -> Self {
+        let Estimate { value, standard_error, samples } = estimate;
+        // Three of three sampled shingles say less than all of all.
+        let likely = if standard_error == 0.0 {
+            value
+        } else {
+            (value * samples as f64 + 0.5) / (samples as f64 + 1.0)
+        };
+        Promise { row, estimate, likely }
+    }
+
+    fn before(&self, other: &Promise) -> Ordering {
+        other.likely.total_cmp(&self.likely).then(self.row.cmp(&other.row))
     }
 
     /// The value it may well have.
@@ -192,10 +203,15 @@ impl Best {
         self.matches.push((record, overlap, estimate));
     }
 
+    /// Whether there are as many as are shown.
+    fn is_full(&self) -> bool {
+        self.values.len() == self.question.limit
+    }
+
     /// Whether as many as are shown have more than this.
     fn is_full_above(&self, value: f64) -> bool {
         let least = self.values.peek().map(|least| f64::from_bits(least.0));
-        self.values.len() == self.question.limit && least.is_some_and(|least| value < least)
+        self.is_full() && least.is_some_and(|least| value < least)
     }
 
     /// Those that are shown, in order.
@@ -236,27 +252,25 @@ impl Store {
         let mut promises: Vec<Promise> = found
             .candidates
             .iter()
-            .map(|candidate| Promise {
-                row: candidate.row,
-                estimate: measure.estimate(&found, candidate),
-            })
+            .map(|candidate| Promise::new(candidate.row, measure.estimate(&found, candidate)))
             .collect();
-        promises.sort_by(|a, b| b.likely().total_cmp(&a.likely()).then(a.row.cmp(&b.row)));
-        let searched = if measure == Measure::Within && size < SHORT_SHINGLES {
-            self.with_the_words_of(&asked)?
-        } else {
-            Vec::new()
-        };
+        let candidates = promises.len();
+        let most = MOST_RANKED.max(most_verified(limit));
+        if candidates > most {
+            promises.select_nth_unstable_by(most, Promise::before);
+            promises.truncate(most);
+        }
+        promises.sort_unstable_by(Promise::before);
         let mut answer = Answer {
             shingles: size,
             common: found.ignored[0] as usize,
-            candidates: promises.len(),
+            candidates,
             complete: true,
             ..Answer::default()
         };
         if limit > 0 {
             self.reading(|database| {
-                self.verify_all(database, &asked.shingles, question, &promises, &searched, &mut answer)
+                self.verify_all(database, &asked, question, &promises, &mut answer)
             })?;
         }
         Ok(answer)
@@ -273,15 +287,14 @@ impl Store {
         Ok(AskedText { text, shingles })
     }
 
-    /// Looks at candidates from the likeliest on, but for those that cannot be among those shown; then at
-    /// those that were found by their words alone.
+    /// Looks at candidates from the likeliest on, but for those that cannot be among those shown; then,
+    /// if there is room for more, at those that are found by their words alone.
     fn verify_all(
         &self,
         database: &Database,
-        shingles: &ElementSet,
+        asked: &AskedText<'_>,
         question: &Question,
         promises: &[Promise],
-        searched: &[Row],
         answer: &mut Answer,
     ) -> Result<(), StoreError> {
         let mut best = Best { question: *question, values: BinaryHeap::new(), matches: Vec::new() };
@@ -298,7 +311,7 @@ impl Store {
                 Some(&overlap) => overlap,
                 None => {
                     let text = database.text(row)?;
-                    let overlap = shingles.overlap(&self.inner.preparer.shingles(&text).0);
+                    let overlap = asked.shingles.overlap(&self.inner.preparer.shingles(&text).0);
                     known.insert(record.names.shingle_set, overlap);
                     overlap
                 }
@@ -316,8 +329,12 @@ impl Store {
             }
             answer.verified += usize::from(look(&mut best, promise.row, promise.estimate)?);
         }
-        for &row in searched {
-            answer.verified += usize::from(look(&mut best, row, Estimate::of_share(0, 0, 0.0))?);
+        answer.complete &= best.is_full() || answer.candidates == promises.len();
+        let short = asked.shingles.len() < SHORT_SHINGLES;
+        if question.measure == Measure::Within && short && !best.is_full() {
+            for row in self.with_the_words_of(asked)? {
+                answer.verified += usize::from(look(&mut best, row, Estimate::of_share(0, 0, 0.0))?);
+            }
         }
         for (record, overlap, estimate) in best.ranked() {
             let document = self.inner.stored_document(database, record)?;
