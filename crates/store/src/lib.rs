@@ -29,6 +29,7 @@ mod questions;
 mod rule;
 mod searching;
 mod store;
+mod sweeps;
 mod verify;
 mod writer;
 
@@ -43,6 +44,7 @@ pub use questions::{Answer, Match, Measure, Question};
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
 pub use searching::{SearchResult, SearchResults};
 pub use store::{Counts, DiskBytes, Pending, Store};
+pub use sweeps::{Place, Recognised, Redirect, Sighting};
 pub use verify::Verified;
 pub use wonbon_index::Row;
 pub use wonbon_search::{Page, Query, QueryError, SearchError, Snippet};
