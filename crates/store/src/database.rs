@@ -30,6 +30,7 @@ use crate::document::{Kind, Order};
 use crate::error::StoreError;
 use crate::params::StoreParams;
 use crate::prepare::{Names, decompressed};
+use crate::questions::OldVersion;
 
 /// Says to any SQLite tool whose file this is: the letters `wonb`.
 const APPLICATION_ID: i32 = 0x776F_6E62;
@@ -534,6 +535,62 @@ impl Database {
         let sql = "UPDATE texts SET text = ?2 WHERE row = ?1";
         self.connection.prepare_cached(sql)?.execute((old.row.0, text))?;
         Ok(())
+    }
+
+    /// The versions of a document before the present one, the first one first.
+    pub(crate) fn versions(&self, row: Row) -> Result<Vec<OldVersion>, StoreError> {
+        let sql = "SELECT version, created, stored, title, words, resemblance FROM versions \
+                   WHERE row = ?1 ORDER BY version";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let versions = select.query_map([row.0], |row| {
+            Ok(OldVersion {
+                version: row.get(0)?,
+                created: row.get(1)?,
+                stored: row.get(2)?,
+                title: row.get(3)?,
+                words: row.get::<_, Option<i64>>(4)?.map(|words| words as u64),
+                resemblance: row.get(5)?,
+            })
+        })?;
+        Ok(versions.collect::<Result<_, _>>()?)
+    }
+
+    /// How much a version resembles the next, if that was computed when the next was stored.
+    pub(crate) fn version_resemblance(
+        &self,
+        row: Row,
+        version: u32,
+    ) -> Result<Option<f64>, StoreError> {
+        let sql = "SELECT resemblance FROM versions WHERE row = ?1 AND version = ?2";
+        let mut select = self.connection.prepare_cached(sql)?;
+        Ok(select.query_row((row.0, version), |row| row.get(0)).optional()?.flatten())
+    }
+
+    /// The core text of a version before the present one.
+    pub(crate) fn version_text(&self, row: Row, version: u32) -> Result<String, StoreError> {
+        let sql = "SELECT text FROM versions WHERE row = ?1 AND version = ?2";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let text: Option<Vec<u8>> =
+            select.query_row((row.0, version), |row| row.get(0)).optional()?;
+        text.and_then(|text| decompressed(&text)).ok_or_else(|| {
+            self.damaged(format!("version {version} of document {} is not as written", row.0))
+        })
+    }
+
+    /// Documents with old versions.
+    pub(crate) fn rows_with_versions(&self) -> Result<Vec<Row>, StoreError> {
+        let mut select = self.connection.prepare("SELECT DISTINCT row FROM versions ORDER BY row")?;
+        let rows = select.query_map([], |row| row.get(0).map(Row))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Documents with old versions that no sweep saw.
+    pub(crate) fn rows_with_versions_and_no_sightings(&self) -> Result<Vec<Row>, StoreError> {
+        let sql = "SELECT DISTINCT row FROM versions \
+                   WHERE NOT EXISTS (SELECT 1 FROM sightings WHERE sightings.row = versions.row)";
+        let mut select = self.connection.prepare(sql)?;
+        let rows = select.query_map([], |row| row.get(0).map(Row))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Removes a document, its versions, and what sweeps know of it.

@@ -40,7 +40,11 @@ pub use document::{
 pub use error::StoreError;
 pub use params::{NotASeed, SeedSource, StoreParams};
 pub use prepare::Prepared;
-pub use questions::{Answer, Match, Measure, Question};
+pub use questions::{
+    Answer, Changes, ChangesQuestion, Copies, Copy, Differing, Finding, Holder, Hop, LIFE_CLASSES,
+    Lives, Match, Measure, Moved, PageHistory, Passage, Question, RATE_CLASSES, SiteCopies,
+    SweepChanges, Version, WatchReport, Watched,
+};
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
 pub use searching::{SearchResult, SearchResults};
 pub use store::{Counts, DiskBytes, Pending, Store};
