@@ -85,8 +85,8 @@ pub struct TimePlot<'a> {
     pub series: &'a [Series],
 }
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 300.0;
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 30.0;
 const TOP: f64 = 28.0;
