@@ -6,7 +6,8 @@ use crate::{Page, escape};
 
 impl Page {
     /// Where two texts differ: words only the left has as `<del>`, words only the right has as
-    /// `<ins>`, and up to `around` words of agreement before and after each difference.
+    /// `<ins>`, blocks that moved as `<mark>` with their number at both places, and up to `around`
+    /// words of agreement before and after each difference.
     pub fn differences(&mut self, left: &str, right: &str, around: usize) {
         let found = difference(left, right);
         self.markup(format_args!("<p class=text>"));
@@ -37,6 +38,22 @@ impl Page {
                 Kind::OnlyRight => {
                     let place = found.right.place(span.right.clone());
                     self.markup(format_args!("<ins>{}</ins> ", escape(&right[place])));
+                }
+                Kind::MovedLeft(block) => {
+                    let place = found.left.place(span.left.clone());
+                    self.markup(format_args!(
+                        "<mark class=gone><b>{}\u{2192}</b> {}</mark> ",
+                        block + 1,
+                        escape(&left[place])
+                    ));
+                }
+                Kind::MovedRight(block) => {
+                    let place = found.right.place(span.right.clone());
+                    self.markup(format_args!(
+                        "<mark><b>\u{2192}{}</b> {}</mark> ",
+                        block + 1,
+                        escape(&right[place])
+                    ));
                 }
             }
         }
@@ -72,5 +89,15 @@ mod tests {
         assert!(page.contains("<del>w100</del>") && page.contains("<ins>changed</ins>"), "{page}");
         assert!(page.contains("w99 ") && page.contains(" w101"), "{page}");
         assert!(!page.contains("w50 ") && !page.contains("w150"), "{page}");
+    }
+
+    #[test]
+    fn a_block_that_moved_is_marked_at_both_places() {
+        let block = "seven brown foxes crossed the frozen river twice that night";
+        let rest = "while everybody in the village slept and no dog barked at all until dawn came";
+        let page = shown(&format!("{block} {rest}"), &format!("{rest} {block}"), 3);
+        assert!(page.contains(&format!("<mark class=gone><b>1→</b> {block}</mark>")), "{page}");
+        assert!(page.contains(&format!("<mark><b>→1</b> {block}</mark>")), "{page}");
+        assert!(!page.contains("<del>") && !page.contains("<ins>"), "{page}");
     }
 }
