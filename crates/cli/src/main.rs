@@ -39,9 +39,11 @@ struct Cli {
 enum Command {
     Add(store::add::Args),
     Backup(store::backup::Args),
+    Changes(store::changes::Args),
     Check(store::check::Args),
     Cluster(cluster::Args),
     Compare(compare::Args),
+    Copies(store::copies::Args),
     Dedup(dedup::Args),
     Delete(store::delete::Args),
     Demo(demo::Args),
@@ -50,11 +52,13 @@ enum Command {
     Get(store::get::Args),
     Init(store::init::Args),
     Join(join::Args),
+    Moved(store::moved::Args),
     Rebuild(store::rebuild::Args),
     Search(store::search::Args),
     Sketch(sketch::Args),
     Status(store::status::Args),
     Verify(store::verify::Args),
+    Watch(store::watch::Args),
 }
 
 /// How a command that ran to its end did.
@@ -75,9 +79,11 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Add(args) => store::add::run(args, store),
         Command::Backup(args) => store::backup::run(args, store),
+        Command::Changes(args) => store::changes::run(args, store),
         Command::Check(args) => store::check::run(args, store),
         Command::Cluster(args) => cluster::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Copies(args) => store::copies::run(args, store),
         Command::Dedup(args) => dedup::run(args),
         Command::Delete(args) => store::delete::run(args, store),
         Command::Demo(args) => demo::run(args),
@@ -86,11 +92,13 @@ fn main() -> ExitCode {
         Command::Get(args) => store::get::run(args, store),
         Command::Init(args) => store::init::run(args, store),
         Command::Join(args) => join::run(args),
+        Command::Moved(args) => store::moved::run(args, store),
         Command::Rebuild(args) => store::rebuild::run(args, store),
         Command::Search(args) => store::search::run(args, store),
         Command::Sketch(args) => sketch::run(args),
         Command::Status(args) => store::status::run(args, store),
         Command::Verify(args) => store::verify::run(args, store),
+        Command::Watch(args) => store::watch::run(args, store),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -607,7 +607,9 @@ impl Database {
         for sql in
             ["DELETE FROM redirects WHERE key = ?1", "DELETE FROM redirects WHERE target = ?1"]
         {
-            self.connection.prepare_cached(sql)?.execute([&record.key])?;
+            for address in [Some(&record.key), record.url.as_ref()].into_iter().flatten() {
+                self.connection.prepare_cached(sql)?.execute([address])?;
+            }
         }
         Ok(())
     }

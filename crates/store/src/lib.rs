@@ -48,7 +48,7 @@ pub use questions::{
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
 pub use searching::{SearchResult, SearchResults};
 pub use store::{Counts, DiskBytes, Pending, Store};
-pub use sweeps::{Place, Recognised, Redirect, Sighting};
+pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};
 pub use verify::Verified;
 pub use wonbon_index::Row;
 pub use wonbon_search::{Page, Query, QueryError, SearchError, Snippet};

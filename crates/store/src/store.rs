@@ -496,7 +496,7 @@ impl Store {
         flushed
     }
 
-    fn request(&self, request: Request) -> Result<(), StoreError> {
+    pub(crate) fn request(&self, request: Request) -> Result<(), StoreError> {
         let requests = match &*self.inner.writing.lock().expect("no one panics with it") {
             Some(writing) => writing.requests.clone(),
             None => {

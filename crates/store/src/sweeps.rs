@@ -20,6 +20,7 @@
 //! Not here: what follows from sightings (`questions`).
 
 use std::hash::Hasher;
+use std::sync::mpsc::{self, Receiver};
 
 use rusqlite::OptionalExtension;
 use wonbon_index::Row;
@@ -65,10 +66,37 @@ pub struct Recognised {
 }
 
 impl Recognised {
+    /// A document that [`Store::recognise`] knew: looked up no second time, since the writer compares
+    /// its bytes anyway.
+    #[must_use]
+    pub fn of(document: &NewDocument<'_>) -> Self {
+        let content = content_name(document.content.bytes());
+        Recognised { key: document.key.clone().into_owned(), content, sweep: document.sweep }
+    }
+
     /// The document's key.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
+    }
+}
+
+/// A redirect that is queued.
+#[derive(Debug)]
+#[must_use = "the redirect is acknowledged only when this says so"]
+pub struct PendingRedirect {
+    answer: Receiver<Result<bool, StoreError>>,
+}
+
+impl PendingRedirect {
+    /// Waits until the redirect is durable, and tells whether it was new.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not stored.
+    pub fn wait(self) -> Result<bool, StoreError> {
+        let gone = || StoreError::Stopped { what: "the writer has ended".to_owned() };
+        self.answer.recv().map_err(|_| gone())?
     }
 }
 
@@ -101,9 +129,9 @@ impl Store {
     ///
     /// The database's.
     pub fn recognise(&self, document: &NewDocument<'_>) -> Result<Option<Recognised>, StoreError> {
-        let content = content_name(document.content.bytes());
         self.reading(|database| {
             let Some(record) = database.record_by_key(&document.key)? else { return Ok(None) };
+            let recognised = Recognised::of(document);
             let nothing_new = [
                 (&document.url, &record.url),
                 (&document.site, &record.site),
@@ -113,26 +141,37 @@ impl Store {
             ]
             .iter()
             .all(|(said, known)| said.is_none() || said.as_deref() == known.as_deref());
-            let same = record.names.content == content
+            let same = record.names.content == recognised.content
                 && nothing_new
                 && document.created.is_none_or(|created| created == record.created);
-            let recognised = || Recognised { key: record.key, content, sweep: document.sweep };
-            Ok(same.then(recognised))
+            Ok(same.then_some(recognised))
         })
     }
 
-    /// Notes that a sweep saw an address lead elsewhere; tells whether that was new.
+    /// Notes that a sweep saw an address lead elsewhere; tells whether that was new, once it is
+    /// durable.
     ///
     /// # Errors
     ///
     /// [`StoreError::SweepTooEarly`], [`StoreError::BadKey`], or why it was not stored.
     pub fn add_redirect(&self, redirect: &Redirect) -> Result<bool, StoreError> {
+        self.submit_redirect(redirect)?.wait()
+    }
+
+    /// Queues a redirect: as [`Store::add_redirect`], without waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadKey`], [`StoreError::ReadOnly`], [`StoreError::Stopped`].
+    pub fn submit_redirect(&self, redirect: &Redirect) -> Result<PendingRedirect, StoreError> {
         for address in [&redirect.key, &redirect.target] {
             if !(1..=MOST_KEY_BYTES).contains(&address.len()) {
                 return Err(StoreError::BadKey { bytes: address.len(), most: MOST_KEY_BYTES });
             }
         }
-        self.told(|reply| Request::Redirect(Box::new(redirect.clone()), reply))
+        let (reply, answer) = mpsc::channel();
+        self.request(Request::Redirect(Box::new(redirect.clone()), reply))?;
+        Ok(PendingRedirect { answer })
     }
 
     /// The dates of all sweeps, in microseconds since 1970, the earliest first.

@@ -108,7 +108,15 @@ impl Store {
     pub fn moved(&self, asked: &str, min: f64) -> Result<Option<Moved>, StoreError> {
         let (record, hops) = self.reading(|database| {
             let record = database.named(asked)?;
-            Ok::<_, StoreError>((record, hops(database, asked)?))
+            // Redirects are noted by address, which may not be what was asked.
+            let names = record.as_ref().map(|record| [Some(&record.key), record.url.as_ref()]);
+            let mut hops = hops_from(database, asked)?;
+            for name in names.into_iter().flatten().flatten() {
+                if hops.is_empty() && name != asked {
+                    hops = hops_from(database, name)?;
+                }
+            }
+            Ok::<_, StoreError>((record, hops))
         })?;
         let Some(record) = record else {
             return if hops.is_empty() { Ok(None) } else { self.only_redirects(asked, hops).map(Some) };
@@ -281,7 +289,7 @@ fn best_first(a: &Holder, b: &Holder) -> std::cmp::Ordering {
 }
 
 /// Where an address leads, step by step, by the latest redirect of each.
-fn hops(database: &Database, asked: &str) -> Result<Vec<Hop>, StoreError> {
+fn hops_from(database: &Database, asked: &str) -> Result<Vec<Hop>, StoreError> {
     let mut hops: Vec<Hop> = Vec::new();
     let mut at = asked.to_owned();
     while hops.len() < MOST_HOPS {

@@ -164,11 +164,10 @@ fn passages(reference: &str, copy: &str) -> (Vec<Passage>, (usize, usize)) {
     let mut words = (0, 0);
     let mut spans = found.spans.iter().peekable();
     while let Some(span) = spans.next() {
-        let (mut in_left, mut in_right) = (span.left.clone(), span.right.clone());
-        match span.kind {
-            SpanKind::Same => continue,
-            SpanKind::OnlyLeft | SpanKind::OnlyRight => {}
+        if span.kind == SpanKind::Same {
+            continue;
         }
+        let (mut in_left, mut in_right) = (span.left.clone(), span.right.clone());
         // What is taken out and what is put in its place are one difference.
         while let Some(next) = spans.next_if(|next| next.kind != SpanKind::Same) {
             in_left = in_left.start..next.left.end.max(in_left.end);
