@@ -26,25 +26,34 @@ fn swept() -> (Files, String) {
     let files = Files::new();
     let store = files.path().join("store").to_str().unwrap().to_owned();
     let sweeps = [
-        ("2026-11-01", vec![
-            page("one.example/stay", &text("stay", &[])),
-            page("one.example/edit", &text("edit", &[])),
-            page("one.example/old", &text("move", &[])),
-            page("one.example/dead", &text("dead", &[])),
-            page("two.example/mirror", &text("edit", &[])),
-        ]),
-        ("2026-11-08", vec![
-            page("one.example/stay", &text("stay", &[])),
-            page("one.example/edit", &text("edit", &[59])),
-            page("one.example/new", &text("move", &[])),
-            json!({"url": "https://one.example/old", "redirect": "https://one.example/new"}),
-            page("two.example/mirror", &text("edit", &[])),
-        ]),
-        ("2026-11-15", vec![
-            page("one.example/stay", &text("stay", &[])),
-            page("one.example/edit", &text("edit", &[59])),
-            page("one.example/new", &text("move", &[])),
-        ]),
+        (
+            "2026-11-01",
+            vec![
+                page("one.example/stay", &text("stay", &[])),
+                page("one.example/edit", &text("edit", &[])),
+                page("one.example/old", &text("move", &[])),
+                page("one.example/dead", &text("dead", &[])),
+                page("two.example/mirror", &text("edit", &[])),
+            ],
+        ),
+        (
+            "2026-11-08",
+            vec![
+                page("one.example/stay", &text("stay", &[])),
+                page("one.example/edit", &text("edit", &[59])),
+                page("one.example/new", &text("move", &[])),
+                json!({"url": "https://one.example/old", "redirect": "https://one.example/new"}),
+                page("two.example/mirror", &text("edit", &[])),
+            ],
+        ),
+        (
+            "2026-11-15",
+            vec![
+                page("one.example/stay", &text("stay", &[])),
+                page("one.example/edit", &text("edit", &[59])),
+                page("one.example/new", &text("move", &[])),
+            ],
+        ),
     ];
     for (date, rows) in sweeps {
         let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
@@ -59,7 +68,8 @@ fn swept() -> (Files, String) {
 fn a_sweep_recognises_what_did_not_change() {
     let (files, store) = swept();
     let input = files.path().join("2026-11-15.jsonl");
-    let add = ["--store", &store, "add", "--json", "--sweep", "2026-11-22", input.to_str().unwrap()];
+    let add =
+        ["--store", &store, "add", "--json", "--sweep", "2026-11-22", input.to_str().unwrap()];
     let lines = json_lines(stdout(&wonbon(&add)));
     let summary = &lines.last().unwrap()["summary"];
     let counts = ["documents", "unchanged", "recognised", "updated"];
@@ -81,8 +91,7 @@ fn pages_are_recognised_before_their_core_text_is_taken_out() {
     let rows = files.write("rows.jsonl", rows);
     let file = files.write("file.html", &html);
     let add = |date| {
-        let output =
-            wonbon(&["--store", &store, "add", "--json", "--sweep", date, &rows, &file]);
+        let output = wonbon(&["--store", &store, "add", "--json", "--sweep", date, &rows, &file]);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let lines = json_lines(stdout(&output));
         lines.last().unwrap()["summary"]["recognised"].as_u64().unwrap()
@@ -121,7 +130,9 @@ fn holders_are_listed_by_site_with_the_version_they_follow() {
         let url = "https://one.example/edit";
         wonbon(&["--store", &store, "copies", "--format", format, url])
     };
-    insta::assert_snapshot!(["table", "csv"].map(|format| transcript(&copies(format), None)).join("\n"));
+    insta::assert_snapshot!(
+        ["table", "csv"].map(|format| transcript(&copies(format), None)).join("\n")
+    );
     let copies = json_of(&copies("json"));
     assert_eq!((&copies["holders"], &copies["document"]["versions"]), (&1.into(), &2.into()));
     let copy = &copies["sites"][0]["copies"][0];
@@ -145,9 +156,14 @@ fn changes_are_told_for_a_page_and_for_all() {
     let site = ["--store", &store, "changes", "--json", "--site", "one.example"];
     let site = json_of(&wonbon(&site));
     let second = &site["sweeps"][1];
-    for (name, count) in
-        [("seen", 3), ("born", 1), ("changed", 1), ("unchanged", 1), ("died", 2), ("moved_within", 1)]
-    {
+    for (name, count) in [
+        ("seen", 3),
+        ("born", 1),
+        ("changed", 1),
+        ("unchanged", 1),
+        ("died", 2),
+        ("moved_within", 1),
+    ] {
         assert_eq!(second[name], count, "{name}");
     }
     let since = ["--store", &store, "changes", "--json", "--since", "2026-11-15"];

@@ -722,9 +722,8 @@ impl<O> ItemRows<O> {
                 redirect: None,
                 recognised: false,
             };
-            let redirect = content(redirects).filter(|to| {
-                bytes.is_empty() && reading.redirects && !to.is_empty() && *to != id
-            });
+            let redirect = content(redirects)
+                .filter(|to| bytes.is_empty() && reading.redirects && !to.is_empty() && *to != id);
             if redirect.is_some() {
                 self.rows.push(0);
                 visit(&Visited { redirect: redirect.as_deref(), ..visited }, &mut self.output);

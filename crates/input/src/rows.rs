@@ -290,11 +290,7 @@ fn row<'a>(
 }
 
 /// Whether a redirect is one: crawlers also write down the address itself.
-pub(crate) fn leads_elsewhere(
-    redirect: Option<&str>,
-    url: Option<&str>,
-    id: Option<&str>,
-) -> bool {
+pub(crate) fn leads_elsewhere(redirect: Option<&str>, url: Option<&str>, id: Option<&str>) -> bool {
     redirect.is_some_and(|to| !to.is_empty() && Some(to) != url && Some(to) != id)
 }
 

@@ -579,7 +579,8 @@ impl Database {
 
     /// Documents with old versions.
     pub(crate) fn rows_with_versions(&self) -> Result<Vec<Row>, StoreError> {
-        let mut select = self.connection.prepare("SELECT DISTINCT row FROM versions ORDER BY row")?;
+        let mut select =
+            self.connection.prepare("SELECT DISTINCT row FROM versions ORDER BY row")?;
         let rows = select.query_map([], |row| row.get(0).map(Row))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }

@@ -406,7 +406,8 @@ impl Database {
         &self,
         mut each: impl FnMut(Row, Sighting) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let sql = "SELECT row, first, last, version, fingerprint FROM sightings ORDER BY row, first";
+        let sql =
+            "SELECT row, first, last, version, fingerprint FROM sightings ORDER BY row, first";
         let mut select = self.connection.prepare(sql)?;
         let mut found = select.query([])?;
         while let Some(columns) = found.next()? {
@@ -419,8 +420,7 @@ impl Database {
 
     /// Where an address led, the earliest sweep first.
     pub(crate) fn redirects(&self, key: &str) -> Result<Vec<(i64, String)>, StoreError> {
-        let sql =
-            "SELECT sweep, target, fingerprint FROM redirects WHERE key = ?1 ORDER BY sweep";
+        let sql = "SELECT sweep, target, fingerprint FROM redirects WHERE key = ?1 ORDER BY sweep";
         let mut select = self.connection.prepare_cached(sql)?;
         let mut found = select.query([key])?;
         let mut redirects = Vec::new();

@@ -87,7 +87,8 @@ fn verify_sweeps(database: &Database, verified: &mut Verified) -> Result<(), Sto
     })?;
     let mut before: Option<(Row, Sighting)> = None;
     database.for_each_sighting(|row, run| {
-        let follows = before.is_none_or(|(known, earlier)| known != row || earlier.last < run.first);
+        let follows =
+            before.is_none_or(|(known, earlier)| known != row || earlier.last < run.first);
         let version = database.record(row)?.map(|record| record.version);
         let right = run.first <= run.last
             && known(run.first)
@@ -186,9 +187,9 @@ impl Inner {
                 let (shingles, words, _) = self.preparer.shingles(&text);
                 let follows = next.as_ref().filter(|(_, version)| *version == old.version + 1);
                 let differs = old.words.is_some_and(|known| known != words)
-                    || follows.zip(old.resemblance).is_some_and(|((next, _), known)| {
-                        shingles.resemblance(next) != known
-                    });
+                    || follows
+                        .zip(old.resemblance)
+                        .is_some_and(|((next, _), known)| shingles.resemblance(next) != known);
                 if differs {
                     verified.differs(format!(
                         "version {} of `{}` is kept with other figures than its text has",

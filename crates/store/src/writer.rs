@@ -39,7 +39,11 @@ pub(crate) enum Request {
     Delete(String, Sender<Result<bool, StoreError>>),
     /// A document is to be watched, or no more; says whether there is such a document, or it was
     /// watched.
-    Watch { key: String, watch: bool, reply: Sender<Result<bool, StoreError>> },
+    Watch {
+        key: String,
+        watch: bool,
+        reply: Sender<Result<bool, StoreError>>,
+    },
     /// The search index has seen the changes up to this one.
     SearchHasSeen(u64),
     /// Everything queued before is committed, and the snapshot is written.
@@ -228,9 +232,9 @@ impl Writer {
         let database = &self.families.database;
         let record = database.record_by_key(&recognised.key)?;
         // It may have changed since it was recognised, in a request that was queued before.
-        let record = record.filter(|record| record.names.content == recognised.content).ok_or_else(
-            || StoreError::NotRecognised { key: recognised.key.clone() },
-        )?;
+        let record = record
+            .filter(|record| record.names.content == recognised.content)
+            .ok_or_else(|| StoreError::NotRecognised { key: recognised.key.clone() })?;
         if let Some(sweep) = recognised.sweep {
             database.see(&record, sweep)?;
         }

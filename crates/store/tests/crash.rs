@@ -129,7 +129,10 @@ fn look(directory: &Path) -> (u64, bool) {
             assert!(given.contains(&stored.text), "{named} is not what was acknowledged");
             let sweep = (number / 1_000_000 / CLIENTS) as i64;
             let sightings = store.sightings(&stored.key).unwrap();
-            assert!(sightings.last().is_some_and(|run| run.last == sweep), "{named}: {sightings:?}");
+            assert!(
+                sightings.last().is_some_and(|run| run.last == sweep),
+                "{named}: {sightings:?}"
+            );
             seen += 1;
         }
     }

@@ -223,9 +223,8 @@ fn pages_under_addresses_that_stay_change_with_the_releases() {
     let mut texts: BTreeMap<&str, BTreeMap<usize, &str>> = BTreeMap::new();
     for (at, release) in RELEASES.iter().enumerate() {
         let of_release = rows.iter().filter(|row| text_of(row, "version") == *release);
-        let pages: Vec<(&str, Option<i64>, &str)> = of_release
-            .map(|row| (text_of(row, "group"), None, text_of(row, "text")))
-            .collect();
+        let pages: Vec<(&str, Option<i64>, &str)> =
+            of_release.map(|row| (text_of(row, "group"), None, text_of(row, "text"))).collect();
         for (page, _, text) in &pages {
             texts.entry(page).or_default().insert(at, text);
         }

@@ -271,7 +271,10 @@ fn births_deaths_changes_and_moves_are_counted_per_sweep() {
     );
     let late = ChangesQuestion { site: None, since: Some(day(4)) };
     let late = store.changes(&late).unwrap();
-    assert_eq!(late.sweeps.iter().map(row).collect::<Vec<_>>(), changes.sweeps[3..].iter().map(row).collect::<Vec<_>>());
+    assert_eq!(
+        late.sweeps.iter().map(row).collect::<Vec<_>>(),
+        changes.sweeps[3..].iter().map(row).collect::<Vec<_>>()
+    );
     assert_eq!((late.intervals, late.changed_intervals), (21, 1));
     let none = ChangesQuestion { site: Some("nowhere.example"), since: None };
     assert_eq!(store.changes(&none).unwrap(), Changes::default());

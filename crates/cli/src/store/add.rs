@@ -252,7 +252,8 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     if let Some(why) = store.index_rebuilt() {
         report::note(&format!("the index was built anew: {why}"));
     }
-    if let Some((sweep, latest)) = args.sweep.zip(store.sweeps().map_err(explained)?.last().copied())
+    if let Some((sweep, latest)) =
+        args.sweep.zip(store.sweeps().map_err(explained)?.last().copied())
         && sweep < latest
     {
         return Err(too_early(sweep, latest));

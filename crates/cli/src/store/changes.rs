@@ -237,7 +237,16 @@ fn history_table(history: &PageHistory) -> String {
 
 fn table(changes: &Changes) -> String {
     let names = [
-        "sweep", "seen", "found", "born", "back", "changed", "same", "died", "moved", "elsewhere",
+        "sweep",
+        "seen",
+        "found",
+        "born",
+        "back",
+        "changed",
+        "same",
+        "died",
+        "moved",
+        "elsewhere",
         "alike",
     ];
     let mut rows = vec![names.map(str::to_owned).to_vec()];

@@ -141,9 +141,10 @@ fn table(copies: &Copies) -> String {
             shown_time(site.last)
         );
         for copy in &site.copies {
-            let gone = copy.place.gone.map_or_else(String::new, |gone| {
-                format!(", missed since {}", shown_time(gone))
-            });
+            let gone = copy
+                .place
+                .gone
+                .map_or_else(String::new, |gone| format!(", missed since {}", shown_time(gone)));
             let line = format!(
                 "  {:.3}  {} to {}  {}  {}{gone}",
                 copy.resemblance,

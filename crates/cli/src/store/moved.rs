@@ -141,9 +141,9 @@ fn told(moved: &Moved) -> String {
         Some(place) => {
             let (first, last) = (shown_time(place.first), shown_time(place.last));
             let verb = if place.swept { "seen" } else { "created and stored" };
-            let gone = place.gone.map_or_else(String::new, |gone| {
-                format!(", missed since {}", shown_time(gone))
-            });
+            let gone = place
+                .gone
+                .map_or_else(String::new, |gone| format!(", missed since {}", shown_time(gone)));
             writeln!(text, "{}\n  {verb} {first} to {last}{gone}", place.key)
         }
         None => writeln!(text, "{}\n  never stored", moved.asked),

@@ -475,12 +475,10 @@ impl<'a> Counting<'a> {
         let mut losses = self.losses.as_slice();
         while let (Some(loss), Some(gain)) = (losses.first(), gains.first()) {
             let group = (loss.sweep, loss.family).max((gain.sweep, gain.family));
-            let behind = |turns: &[Turn]| {
-                turns.partition_point(|turn| (turn.sweep, turn.family) < group)
-            };
-            let upto = |turns: &[Turn]| {
-                turns.partition_point(|turn| (turn.sweep, turn.family) <= group)
-            };
+            let behind =
+                |turns: &[Turn]| turns.partition_point(|turn| (turn.sweep, turn.family) < group);
+            let upto =
+                |turns: &[Turn]| turns.partition_point(|turn| (turn.sweep, turn.family) <= group);
             let lost = &losses[behind(losses)..upto(losses)];
             let gained = &gains[behind(gains)..upto(gains)];
             (losses, gains) = (&losses[upto(losses)..], &gains[upto(gains)..]);
@@ -577,7 +575,8 @@ mod tests {
             named,
             ["never", "to 25 %", "to 50 %", "to 75 %", "to 75 %", "to 99 %", "to 99 %", "always"]
         );
-        let lives = [1, 2, 3, 4, 5, 8, 9, 16, 17, 400].map(|sweeps| LIFE_CLASSES[life_class(sweeps)]);
+        let lives =
+            [1, 2, 3, 4, 5, 8, 9, 16, 17, 400].map(|sweeps| LIFE_CLASSES[life_class(sweeps)]);
         assert_eq!(lives, ["1", "2", "3–4", "3–4", "5–8", "5–8", "9–16", "9–16", "17+", "17+"]);
     }
 }

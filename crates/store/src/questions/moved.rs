@@ -119,7 +119,11 @@ impl Store {
             Ok::<_, StoreError>((record, hops))
         })?;
         let Some(record) = record else {
-            return if hops.is_empty() { Ok(None) } else { self.only_redirects(asked, hops).map(Some) };
+            return if hops.is_empty() {
+                Ok(None)
+            } else {
+                self.only_redirects(asked, hops).map(Some)
+            };
         };
         let place = self.reading(|database| database.place(&record))?;
         let text = self.reading(|database| database.text(record.row))?;
@@ -162,12 +166,19 @@ impl Store {
             let record = database.named(&last.to)?;
             record.map(|record| database.place(&record)).transpose()
         })?;
-        let holders = target.map(|place| Holder { place, overlap: None, redirect: Some(last.sweep) });
+        let holders =
+            target.map(|place| Holder { place, overlap: None, redirect: Some(last.sweep) });
         let finding = match holders {
             Some(holder) if holder.place.gone.is_none() => Finding::Moved(vec![holder]),
             holder => Finding::Gone(holder.into_iter().collect()),
         };
-        Ok(Moved { asked: asked.to_owned(), place: None, redirects: hops, finding, also: Vec::new() })
+        Ok(Moved {
+            asked: asked.to_owned(),
+            place: None,
+            redirects: hops,
+            finding,
+            also: Vec::new(),
+        })
     }
 
     /// Places that hold a document whole: those that are there, and those that are gone, each with
