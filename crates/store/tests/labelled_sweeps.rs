@@ -255,7 +255,8 @@ fn pages_under_addresses_that_stay_change_with_the_releases() {
         assert_eq!(history.versions.len(), versions.len(), "{page}");
     }
     assert_eq!(changes.pages, texts.len() as u64);
-    assert_eq!(changes.changed_intervals, changes.sweeps.iter().map(|sweep| sweep.changed).sum());
+    let changed: u64 = changes.sweeps.iter().map(|sweep| sweep.changed).sum();
+    assert_eq!(changes.changed_intervals, changed);
     assert_eq!(store.verify().unwrap().first, Vec::<String>::new());
     store.close().unwrap();
 }

@@ -554,7 +554,7 @@ fn key(page: usize) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
     fn sightings_are_the_models(steps in steps()) {
@@ -569,7 +569,8 @@ proptest! {
                     sweep += if later { DAY } else { 0 };
                     sweeps.insert(sweep);
                     let text = text(&format!("page{page}text{which}x"), 12);
-                    let document = NewDocument::text(&key(page), None, &text).seen(sweep);
+                    let key = key(page);
+                    let document = NewDocument::text(&key, None, &text).seen(sweep);
                     let added = store.add(&document).unwrap();
                     let known = model.pages.entry(page).or_insert((0, 9, BTreeMap::new()));
                     prop_assert_eq!(added.stored == Stored::Unchanged, known.1 == which);
