@@ -35,8 +35,9 @@ pub(crate) fn for_each_text(file: &Path, mut each: impl FnMut(&str)) -> anyhow::
     while batches.next_into(&mut batch)? {
         rows.for_each_row(&mut batch, |_, row| match row {
             Ok(row) => {
-                let (Content::Text(text) | Content::Html(text)) = row.content;
-                each(text);
+                if let Content::Text(text) | Content::Html(text) = row.content {
+                    each(text);
+                }
             }
             Err(_) => refused += 1,
         });

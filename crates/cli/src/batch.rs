@@ -36,6 +36,9 @@ pub(crate) struct FieldOptions {
     /// The field with a page, used where there is no text; guessed if not said.
     #[arg(long, value_name = "FIELD")]
     html_field: Option<String>,
+    /// The field with the address a row leads to, where it has no text; guessed if not said.
+    #[arg(long, value_name = "FIELD")]
+    redirect_field: Option<String>,
 }
 
 /// Names under which people keep these things, most usual first.
@@ -54,6 +57,7 @@ const CREATED: &[&str] = &[
     "crawl_date",
 ];
 const PAGES: &[&str] = &["html", "raw_html", "page"];
+const REDIRECTS: &[&str] = &["redirect", "redirect_url", "redirect_to", "location"];
 
 impl FieldOptions {
     /// The names as given, or guessed from the first row of the inputs. What has to be unpacked to
@@ -78,6 +82,7 @@ impl FieldOptions {
             created: guess(&self.created_field, CREATED),
             text: guess(&self.text_field, TEXTS),
             html: guess(&self.html_field, PAGES),
+            redirect: guess(&self.redirect_field, REDIRECTS),
             ..FieldNames::default()
         })
     }

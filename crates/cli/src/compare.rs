@@ -10,7 +10,7 @@ use wonbon_sketch::{
     ElementSet, Estimate, FeatureMaker, FeatureParams, Features, MinValues, Overlap,
     containments_from_resemblance,
 };
-use wonbon_text::difference::{Difference, Kind, difference};
+use wonbon_text::difference::{Difference, Kind, Span, difference};
 use wonbon_text::shingles::{ShingleCount, Shingler};
 
 use crate::Outcome;
@@ -42,8 +42,9 @@ pub(crate) struct Args {
     /// of the 6 features agree, as in the papers).
     #[arg(long, value_name = "RULE", default_value_t = DEFAULT_RULE)]
     rule: Rule,
-    /// Show the differing passages: words only A has as [-...-], words only B has as {+...+}, in
-    /// colour on a terminal.
+    /// Show the differing passages: words only A has as [-...-], words only B has as {+...+}, blocks
+    /// that moved as [1> ... 1>] where A has them and as {>1 ... >1} where B has them, with the same
+    /// number; in colour on a terminal.
     #[arg(long)]
     diff: bool,
     /// One JSON object instead of the table.
@@ -256,6 +257,7 @@ impl Comparison {
             shingles_shared: self.overlap.shared,
             verdict: self.verdict.name(),
             differences: found.map(|found| differences(a, b, found)),
+            moved: found.map(|found| moved(a, found)),
         }
     }
 }
@@ -283,6 +285,8 @@ struct Json<'a> {
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     differences: Option<Vec<JsonDifference<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved: Option<Vec<JsonMoved<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -304,12 +308,34 @@ struct JsonDifference<'a> {
     words_b: [usize; 2],
 }
 
+/// A block that stands at one place of A and at another of B: its number is its place in the list,
+/// from 1.
+#[derive(Serialize)]
+struct JsonMoved<'a> {
+    a: &'a str,
+    words_a: [usize; 2],
+    words_b: [usize; 2],
+}
+
+fn moved<'a>(a: &'a Side, found: &Difference) -> Vec<JsonMoved<'a>> {
+    found
+        .moved
+        .iter()
+        .map(|block| JsonMoved {
+            a: &a.document.core.page.text[found.left.place(block.left.clone())],
+            words_a: [block.left.start, block.left.end],
+            words_b: [block.right.start, block.right.end],
+        })
+        .collect()
+}
+
 fn differences<'a>(a: &'a Side, b: &'a Side, found: &Difference) -> Vec<JsonDifference<'a>> {
     let (text_a, text_b) = (&a.document.core.page.text, &b.document.core.page.text);
+    let is_alone = |span: &Span| matches!(span.kind, Kind::OnlyLeft | Kind::OnlyRight);
     found
         .spans
-        .chunk_by(|one, other| one.kind != Kind::Same && other.kind != Kind::Same)
-        .filter(|spans| spans[0].kind != Kind::Same)
+        .chunk_by(|one, other| is_alone(one) && is_alone(other))
+        .filter(|spans| is_alone(&spans[0]))
         .map(|spans| {
             let last = spans.len() - 1;
             let words_a = spans[0].left.start..spans[last].left.end;
@@ -329,6 +355,7 @@ fn passages(a: &Side, b: &Side, found: &Difference) -> String {
     let (text_a, text_b) = (&a.document.core.page.text, &b.document.core.page.text);
     let removed = AnsiColor::Red.on_default().strikethrough();
     let added = AnsiColor::Green.on_default().bold();
+    let elsewhere = AnsiColor::Magenta.on_default();
     let left = |words| folded(&text_a[found.left.place(words)]);
     let right = |words| folded(&text_b[found.right.place(words)]);
     let mut out = String::new();
@@ -339,6 +366,14 @@ fn passages(a: &Side, b: &Side, found: &Difference) -> String {
             }
             Kind::OnlyRight => {
                 let _ = write!(out, "{added}{{+{}+}}{added:#} ", right(span.right.clone()));
+            }
+            Kind::MovedLeft(block) => {
+                let (number, words) = (block + 1, left(span.left.clone()));
+                let _ = write!(out, "{elsewhere}[{number}> {words} {number}>]{elsewhere:#} ");
+            }
+            Kind::MovedRight(block) => {
+                let (number, words) = (block + 1, right(span.right.clone()));
+                let _ = write!(out, "{elsewhere}{{>{number} {words} >{number}}}{elsewhere:#} ");
             }
             Kind::Same => {
                 let (words, first, last) =

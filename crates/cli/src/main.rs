@@ -39,10 +39,12 @@ struct Cli {
 enum Command {
     Add(store::add::Args),
     Backup(store::backup::Args),
+    Changes(store::changes::Args),
     Check(store::check::Args),
     Cluster(cluster::Args),
     Compare(compare::Args),
     Contains(store::asking::ContainsArgs),
+    Copies(store::copies::Args),
     Dedup(dedup::Args),
     Delete(store::delete::Args),
     Demo(demo::Args),
@@ -51,6 +53,7 @@ enum Command {
     Get(store::get::Args),
     Init(store::init::Args),
     Join(join::Args),
+    Moved(store::moved::Args),
     Rebuild(store::rebuild::Args),
     Search(store::search::Args),
     Similar(store::asking::SimilarArgs),
@@ -58,6 +61,7 @@ enum Command {
     Sources(store::asking::SourcesArgs),
     Status(store::status::Args),
     Verify(store::verify::Args),
+    Watch(store::watch::Args),
     Within(store::asking::WithinArgs),
 }
 
@@ -79,10 +83,12 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Add(args) => store::add::run(args, store),
         Command::Backup(args) => store::backup::run(args, store),
+        Command::Changes(args) => store::changes::run(args, store),
         Command::Check(args) => store::check::run(args, store),
         Command::Cluster(args) => cluster::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Contains(args) => store::asking::run_contains(args, store),
+        Command::Copies(args) => store::copies::run(args, store),
         Command::Dedup(args) => dedup::run(args),
         Command::Delete(args) => store::delete::run(args, store),
         Command::Demo(args) => demo::run(args),
@@ -91,6 +97,7 @@ fn main() -> ExitCode {
         Command::Get(args) => store::get::run(args, store),
         Command::Init(args) => store::init::run(args, store),
         Command::Join(args) => join::run(args),
+        Command::Moved(args) => store::moved::run(args, store),
         Command::Rebuild(args) => store::rebuild::run(args, store),
         Command::Search(args) => store::search::run(args, store),
         Command::Similar(args) => store::asking::run_similar(args, store),
@@ -98,6 +105,7 @@ fn main() -> ExitCode {
         Command::Sources(args) => store::asking::run_sources(args, store),
         Command::Status(args) => store::status::run(args, store),
         Command::Verify(args) => store::verify::run(args, store),
+        Command::Watch(args) => store::watch::run(args, store),
         Command::Within(args) => store::asking::run_within(args, store),
     };
     match outcome {

@@ -202,6 +202,9 @@ impl Sketcher {
                     let page = extract(html, row.url);
                     self.document.sketch(id, &page.text, &mut lines);
                 }
+                Content::Redirect(to) => {
+                    lines.refused.push(anyhow::anyhow!("{name}:{number} only leads to {to}"));
+                }
             }
         });
         lines

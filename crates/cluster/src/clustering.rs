@@ -511,6 +511,8 @@ fn sketch(
         threads: config.method.threads,
         skip_items: writer.at().items,
         progress,
+        redirects: false,
+        known: None,
     };
     read_documents(
         reading,

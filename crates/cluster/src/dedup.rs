@@ -207,6 +207,8 @@ impl<'a> Job<'a> {
             threads: config.method.threads,
             skip_items: writer.at().items,
             progress,
+            redirects: false,
+            known: None,
         };
         read_documents(
             reading,

@@ -350,6 +350,10 @@ pub struct Visited<'a> {
     pub created: Option<Ranking<'a>>,
     /// What else it says of itself.
     pub about: About<'a>,
+    /// Where its address leads, if that is all there is: then it is no document.
+    pub redirect: Option<&'a str>,
+    /// Whether it was recognised by its bytes: then there is no core text.
+    pub recognised: bool,
 }
 
 /// What a document says of itself beside its text.
@@ -392,8 +396,47 @@ pub fn for_each_document<S, O: Default + Send>(
     visit: impl Fn(&mut S, &Visited<'_>, &mut O) + Sync,
     mut write: impl FnMut(O, Vec<Skipped>, u64) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
-    let reading = Reading { inputs, keep: &Keep::Earliest, threads, skip_items: 0, progress };
+    let reading = Reading {
+        inputs,
+        keep: &Keep::Earliest,
+        threads,
+        skip_items: 0,
+        progress,
+        redirects: true,
+        known: None,
+    };
     read_documents(reading, state, visit, |rows| write(rows.output, rows.skipped, rows.input_bytes))
+}
+
+/// As [`for_each_document`], but asks `known` of each document before anything is made of it. If it
+/// says yes, the core text is not taken out: `visit` sees the document without one.
+///
+/// # Errors
+///
+/// As [`for_each_document`].
+pub fn for_each_unknown_document<O: Default + Send>(
+    inputs: &Inputs,
+    threads: NonZeroUsize,
+    progress: &dyn Progress,
+    known: &(dyn Fn(&Visited<'_>) -> bool + Sync),
+    visit: impl Fn(&Visited<'_>, &mut O) + Sync,
+    mut write: impl FnMut(O, Vec<Skipped>, u64) -> Result<(), ClusterError> + Send,
+) -> Result<(), ClusterError> {
+    let reading = Reading {
+        inputs,
+        keep: &Keep::Earliest,
+        threads,
+        skip_items: 0,
+        progress,
+        redirects: true,
+        known: Some(known),
+    };
+    read_documents(
+        reading,
+        || (),
+        |(), visited, output| visit(visited, output),
+        |rows| write(rows.output, rows.skipped, rows.input_bytes),
+    )
 }
 
 /// What was made of one item.
@@ -428,6 +471,10 @@ pub(crate) struct Reading<'a> {
     /// Items that were finished by an earlier run.
     pub(crate) skip_items: u64,
     pub(crate) progress: &'a dyn Progress,
+    /// Whether the visitor takes redirects; otherwise they are told as no documents.
+    pub(crate) redirects: bool,
+    /// Says of a document whether it is known by its bytes.
+    pub(crate) known: Option<&'a (dyn Fn(&Visited<'_>) -> bool + Sync)>,
 }
 
 /// Reads every document with several threads, and hands what was made of each item to `write`, in
@@ -438,9 +485,11 @@ pub(crate) fn read_documents<S, O: Default + Send>(
     visit: impl Fn(&mut S, &Visited<'_>, &mut O) + Sync,
     mut write: impl FnMut(ItemRows<O>) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
-    let Reading { inputs, keep, threads, skip_items, progress } = reading;
-    let FieldNames { id, url, created, title, site, author, language, text, html } = &inputs.fields;
-    let mut columns = vec![id.as_str(), url, created, title, site, author, language, text, html];
+    let Reading { inputs, keep, threads, skip_items, progress, .. } = reading;
+    let FieldNames { id, url, created, title, site, author, language, text, html, redirect } =
+        &inputs.fields;
+    let mut columns =
+        vec![id.as_str(), url, created, title, site, author, language, text, html, redirect];
     columns.extend(keep.field(created));
     let mut items = Items::of_columns(inputs, columns);
     let mut skipped = 0;
@@ -465,7 +514,7 @@ pub(crate) fn read_documents<S, O: Default + Send>(
         || (parser(), state()),
         |(parser, state), item| {
             let mut rows = ItemRows::<O>::default();
-            rows.read(inputs, keep, item, parser, |visited, output| visit(state, visited, output));
+            rows.read(&reading, item, parser, |visited, output| visit(state, visited, output));
             rows
         },
         |rows| {
@@ -480,40 +529,57 @@ pub(crate) fn read_documents<S, O: Default + Send>(
     )
 }
 
+impl Reading<'_> {
+    /// Asks whether a document is known by its bytes, and marks it so.
+    fn knows(&self, visited: &mut Visited<'_>) -> bool {
+        visited.recognised = self.known.is_some_and(|known| known(visited));
+        visited.recognised
+    }
+}
+
 impl<O> ItemRows<O> {
     fn read(
         &mut self,
-        inputs: &Inputs,
-        keep: &Keep,
+        reading: &Reading<'_>,
         item: &mut Item,
         parser: &mut RowParser,
         mut visit: impl FnMut(&Visited<'_>, &mut O),
     ) {
+        let (inputs, keep) = (reading.inputs, reading.keep);
         self.file = item.file;
         let path = &inputs.files[item.file].path;
         let file = || path.display().to_string();
         if let Some(document) = &item.document {
-            match read_document(document) {
-                Ok((bytes, core)) => {
-                    let ranking = core.page.published.as_deref().map(Ranking::Text);
-                    let id = inputs.files[item.file].name.display().to_string();
-                    self.input_bytes = bytes.len() as u64;
-                    let visited = Visited {
-                        id: &id,
-                        url: None,
-                        bytes: &bytes,
-                        text: &core.page.text,
-                        created: ranking,
-                        about: About::default().or_of_page(&core.page),
-                    };
-                    self.document(keep, ranking, &visited, &mut visit);
-                }
+            let bytes = match open(document).and_then(|file| read_whole(file, MAX_DOCUMENT_BYTES)) {
+                Ok(bytes) => bytes,
                 Err(error) => {
                     self.rows.push(0);
                     let why = error_chain(&error);
                     self.skipped.push(Skipped { file: file(), row: None, why });
+                    return;
                 }
+            };
+            self.input_bytes = bytes.len() as u64;
+            let id = inputs.files[item.file].name.display().to_string();
+            let mut visited = Visited {
+                id: &id,
+                url: None,
+                bytes: &bytes,
+                text: "",
+                created: None,
+                about: About::default(),
+                redirect: None,
+                recognised: false,
+            };
+            if reading.knows(&mut visited) {
+                self.document(keep, None, &visited, &mut visit);
+                return;
             }
+            let core = core_text(&bytes, None, None);
+            let ranking = core.page.published.as_deref().map(Ranking::Text);
+            let about = About::default().or_of_page(&core.page);
+            let visited = Visited { text: &core.page.text, created: ranking, about, ..visited };
+            self.document(keep, ranking, &visited, &mut visit);
             return;
         }
         self.input_bytes = item.lines.input_bytes() as u64;
@@ -546,28 +612,51 @@ impl<O> ItemRows<O> {
                 Keep::Earliest => row.ranking,
                 _ => row.created.map(Ranking::Text),
             };
+            let bytes: &[u8] = match row.content {
+                Content::Text(text) | Content::Html(text) => text.as_bytes(),
+                Content::Redirect(_) => &[],
+            };
+            let mut visited = Visited {
+                id,
+                url: row.url,
+                bytes,
+                text: "",
+                created,
+                about,
+                redirect: None,
+                recognised: false,
+            };
             match row.content {
+                Content::Redirect(to) if reading.redirects => {
+                    self.rows.push(0);
+                    visit(&Visited { redirect: Some(to), ..visited }, &mut self.output);
+                }
+                Content::Redirect(to) => {
+                    self.rows.push(0);
+                    let why = format!("only leads to {to}");
+                    self.skipped.push(Skipped { file: file(), row: Some(number), why });
+                }
+                _ if reading.knows(&mut visited) => {
+                    self.document(keep, row.ranking, &visited, &mut visit);
+                }
                 Content::Text(text) => {
-                    let bytes = text.as_bytes();
-                    let visited = Visited { id, url: row.url, bytes, text, created, about };
+                    let visited = Visited { text, ..visited };
                     self.document(keep, row.ranking, &visited, &mut visit);
                 }
                 Content::Html(html) => {
                     let page = extract(html, row.url);
                     let visited = Visited {
-                        id,
-                        url: row.url,
-                        bytes: html.as_bytes(),
                         text: &page.text,
                         created: created.or(page.published.as_deref().map(Ranking::Text)),
                         about: about.or_of_page(&page),
+                        ..visited
                     };
                     self.document(keep, row.ranking, &visited, &mut visit);
                 }
             }
         });
         if let Some((first, rows)) = &item.table {
-            self.table(inputs, keep, item.file, *first, rows, &mut visit);
+            self.table(reading, item.file, *first, rows, &mut visit);
         }
         if let Some(why) = item.broken.take() {
             self.skipped.push(Skipped { file: file(), row: None, why });
@@ -577,14 +666,13 @@ impl<O> ItemRows<O> {
     /// Rows of a table.
     fn table(
         &mut self,
-        inputs: &Inputs,
-        keep: &Keep,
+        reading: &Reading<'_>,
         file: usize,
         first: u64,
         rows: &RecordBatch,
         visit: &mut impl FnMut(&Visited<'_>, &mut O),
     ) {
-        let fields = &inputs.fields;
+        let (inputs, keep, fields) = (reading.inputs, reading.keep, &reading.inputs.fields);
         let column = |name: &str| rows.column_by_name(name).map(AsRef::as_ref);
         let text_of = |array: Option<&'_ dyn Array>, row| match array.map(|array| cell(array, row))
         {
@@ -594,6 +682,7 @@ impl<O> ItemRows<O> {
         };
         let (ids, urls) = (column(&fields.id), column(&fields.url));
         let (texts, pages) = (column(&fields.text), column(&fields.html));
+        let redirects = column(&fields.redirect);
         let rankings = keep.field(&fields.created).and_then(column);
         let created = column(&fields.created);
         let described = [&fields.title, &fields.site, &fields.author, &fields.language]
@@ -621,19 +710,34 @@ impl<O> ItemRows<O> {
                 _ => None,
             };
             let url = url.as_deref();
-            if let Some(text) = content(texts) {
-                let bytes = text.as_bytes();
-                let visited = Visited { id: &id, url, bytes, text: &text, created, about };
+            let (text, html) = (content(texts), content(pages));
+            let bytes = text.as_deref().or(html.as_deref()).unwrap_or_default().as_bytes();
+            let mut visited = Visited {
+                id: &id,
+                url,
+                bytes,
+                text: "",
+                created,
+                about,
+                redirect: None,
+                recognised: false,
+            };
+            let redirect = content(redirects)
+                .filter(|to| bytes.is_empty() && reading.redirects && !to.is_empty() && *to != id);
+            if redirect.is_some() {
+                self.rows.push(0);
+                visit(&Visited { redirect: redirect.as_deref(), ..visited }, &mut self.output);
+            } else if (text.is_some() || html.is_some()) && reading.knows(&mut visited) {
                 self.document(keep, ranking, &visited, visit);
-            } else if let Some(html) = content(pages) {
-                let page = extract(&html, url);
+            } else if let Some(text) = &text {
+                self.document(keep, ranking, &Visited { text, ..visited }, visit);
+            } else if let Some(html) = &html {
+                let page = extract(html, url);
                 let visited = Visited {
-                    id: &id,
-                    url,
-                    bytes: html.as_bytes(),
                     text: &page.text,
                     created: created.or(page.published.as_deref().map(Ranking::Text)),
                     about: about.or_of_page(&page),
+                    ..visited
                 };
                 self.document(keep, ranking, &visited, visit);
             } else {

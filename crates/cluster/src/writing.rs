@@ -494,7 +494,7 @@ fn show_lines(
             see(
                 document,
                 match row.content {
-                    Content::Text(text) => text.to_owned(),
+                    Content::Text(text) | Content::Redirect(text) => text.to_owned(),
                     Content::Html(html) => wonbon_text::extract::extract(html, row.url).text,
                 },
             );

@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use crate::rows::{Content, FieldNames, Ranking, Row, RowError};
+use crate::rows::{Content, FieldNames, Ranking, Row, RowError, leads_elsewhere};
 
 /// The first record: what the fields of the others are called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,6 +200,7 @@ struct Columns {
     language: Option<usize>,
     text: Option<usize>,
     html: Option<usize>,
+    redirect: Option<usize>,
     ranking: Option<usize>,
 }
 
@@ -233,6 +234,7 @@ impl RecordParser {
             language: column(&names.language),
             text: column(&names.text),
             html: column(&names.html),
+            redirect: column(&names.redirect),
             ranking: ranking.and_then(column),
         };
         self.header = Some(Arc::clone(header));
@@ -262,7 +264,12 @@ impl RecordParser {
         };
         let filled = |column| field(column).map(|value| value.filter(|value| !value.is_empty()));
         let columns = &self.columns;
+        let (id, url) = (filled(columns.id)?, filled(columns.url)?);
+        let redirect = filled(columns.redirect)?;
         let content = match (filled(columns.text)?, filled(columns.html)?) {
+            (None, None) if leads_elsewhere(redirect, url, id) => {
+                Content::Redirect(redirect.unwrap_or_default())
+            }
             (Some(text), _) => Content::Text(text),
             (None, Some(html)) => Content::Html(html),
             (None, None) if columns.text.is_some() => Content::Text(""),
@@ -272,8 +279,8 @@ impl RecordParser {
             }
         };
         Ok(Row {
-            id: filled(columns.id)?.map(Into::into),
-            url: filled(columns.url)?,
+            id: id.map(Into::into),
+            url,
             created: filled(columns.created)?,
             title: filled(columns.title)?,
             site: filled(columns.site)?,

@@ -34,6 +34,8 @@ pub struct FieldNames {
     pub text: String,
     /// Its page, used when there is no plain text.
     pub html: String,
+    /// Where its address leads, used when there is neither text nor page.
+    pub redirect: String,
 }
 
 impl Default for FieldNames {
@@ -41,8 +43,9 @@ impl Default for FieldNames {
     fn default() -> Self {
         let [id, url, created, title, text, html] =
             ["id", "url", "created", "title", "text", "html"].map(str::to_owned);
-        let [site, author, language] = ["site", "author", "language"].map(str::to_owned);
-        FieldNames { id, url, created, title, site, author, language, text, html }
+        let [site, author, language, redirect] =
+            ["site", "author", "language", "redirect"].map(str::to_owned);
+        FieldNames { id, url, created, title, site, author, language, text, html, redirect }
     }
 }
 
@@ -53,6 +56,8 @@ pub enum Content<'a> {
     Text(&'a str),
     /// A page: its core text has to be extracted.
     Html(&'a str),
+    /// No content: the address leads elsewhere.
+    Redirect(&'a str),
 }
 
 /// A document out of one line.
@@ -221,7 +226,7 @@ fn row<'a>(
     };
     let (mut id, mut url, mut created, mut title, mut text, mut html) =
         (None, None, None, None, None, None);
-    let (mut site, mut author, mut language) = (None, None, None);
+    let (mut site, mut author, mut language, mut redirect) = (None, None, None, None);
     let mut ranking = None;
     let mut at = 1;
     for _ in 0..*fields {
@@ -265,12 +270,16 @@ fn row<'a>(
             _ if key == names.site => site = string(value).unwrap_or(None),
             _ if key == names.author => author = string(value).unwrap_or(None),
             _ if key == names.language => language = string(value).unwrap_or(None),
+            _ if key == names.redirect => redirect = string(value).unwrap_or(None),
             _ if key == names.text => text = string(value)?,
             _ if key == names.html => html = string(value)?,
             _ => {}
         }
     }
     let content = match (text, html) {
+        (Some("") | None, Some("") | None) if leads_elsewhere(redirect, url, id.as_deref()) => {
+            Content::Redirect(redirect.unwrap_or_default())
+        }
         (Some(text), _) => Content::Text(text),
         (None, Some(html)) => Content::Html(html),
         (None, None) => {
@@ -278,6 +287,11 @@ fn row<'a>(
         }
     };
     Ok(Row { id, url, created, title, site, author, language, content, ranking })
+}
+
+/// Whether a redirect is one: crawlers also write down the address itself.
+pub(crate) fn leads_elsewhere(redirect: Option<&str>, url: Option<&str>, id: Option<&str>) -> bool {
+    redirect.is_some_and(|to| !to.is_empty() && Some(to) != url && Some(to) != id)
 }
 
 #[cfg(test)]
@@ -306,6 +320,7 @@ mod tests {
                     let (content, html) = match row.content {
                         Content::Text(text) => (text, false),
                         Content::Html(html) => (html, true),
+                        Content::Redirect(_) => ("a redirect", false),
                     };
                     let id = row.id.map(Cow::into_owned);
                     (id, row.url.map(str::to_owned), content.to_owned(), html)
@@ -327,6 +342,18 @@ mod tests {
         assert!(matches!(rows[3], (5, Err(RowError::NoContent { .. }))));
         assert_eq!(rows[4], (6, Err(RowError::NotAString { field: "text".into() })));
         assert_eq!(rows[5], (7, Ok((None, Some("u".into()), "<p>".into(), true))));
+    }
+
+    #[test]
+    fn a_row_that_leads_elsewhere_needs_no_text() {
+        let input = b"{\"url\":\"u\",\"redirect\":\"v\"}\n{\"url\":\"u\",\"redirect\":\"v\",\"text\":\"\"}\n\
+            {\"url\":\"u\",\"redirect\":\"v\",\"text\":\"t\"}\n{\"url\":\"u\",\"redirect\":\"u\"}\n\
+            {\"url\":\"u\",\"redirect\":null,\"text\":\"\"}";
+        let contents: Vec<_> = rows(input).into_iter().map(|(_, row)| row.map(|r| r.2)).collect();
+        let text = |text: &str| Ok(text.to_owned());
+        assert_eq!(contents[..3], [text("a redirect"), text("a redirect"), text("t")]);
+        assert!(matches!(contents[3], Err(RowError::NoContent { .. })), "{contents:?}");
+        assert_eq!(contents[4], text(""));
     }
 
     #[test]

@@ -7,6 +7,10 @@
 //! | `texts` | its core text, compressed |
 //! | `versions` | what earlier versions of a document were |
 //! | `changes` | the outbox: which documents changed, in order, for whatever is derived from them |
+//! | `sweeps`, `site_sweeps` | the dated passes, and which sites each saw |
+//! | `sightings` | when a document was seen, as runs of sweeps |
+//! | `redirects` | which addresses a sweep saw lead elsewhere |
+//! | `watched` | the documents whose copies are watched |
 //!
 //! Texts stand apart so that reading all features touches only what is needed. Every row of
 //! `documents` carries a fingerprint of itself, the features a second one of their own, and a text its
@@ -26,12 +30,14 @@ use crate::document::{Kind, Order};
 use crate::error::StoreError;
 use crate::params::StoreParams;
 use crate::prepare::{Names, decompressed};
+use crate::questions::OldVersion;
 
 /// Says to any SQLite tool whose file this is: the letters `wonb`.
 const APPLICATION_ID: i32 = 0x776F_6E62;
 /// The version of the tables.
-const SCHEMA_VERSION: i32 = 1;
+const SCHEMA_VERSION: i32 = 1 + MIGRATIONS.len() as i32;
 
+/// The tables of version 1.
 const SCHEMA: &str = "
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE documents (
@@ -57,11 +63,49 @@ CREATE TABLE versions (
 CREATE TABLE changes (change INTEGER PRIMARY KEY, row INTEGER NOT NULL) STRICT;
 ";
 
+/// What makes the tables of a version those of the next; a new store goes through all of it. What was
+/// released is never edited.
+const MIGRATIONS: [&str; 1] = ["
+CREATE TABLE sweeps (sweep INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE site_sweeps (
+    site TEXT NOT NULL, sweep INTEGER NOT NULL, PRIMARY KEY (site, sweep)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE sightings (
+    row INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    version INTEGER NOT NULL, fingerprint INTEGER NOT NULL,
+    PRIMARY KEY (row, first)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE redirects (
+    key TEXT NOT NULL, sweep INTEGER NOT NULL, target TEXT NOT NULL, fingerprint INTEGER NOT NULL,
+    PRIMARY KEY (key, sweep)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX redirects_to ON redirects (target);
+CREATE TABLE watched (row INTEGER PRIMARY KEY, since INTEGER NOT NULL) STRICT;
+CREATE INDEX addresses ON documents (url) WHERE url <> key;
+ALTER TABLE versions ADD COLUMN words INTEGER;
+ALTER TABLE versions ADD COLUMN resemblance REAL;
+"];
+
 /// Pages of the database kept in memory by a connection, in KiB.
 const WRITER_CACHE_KIB: i32 = 128 << 10;
 const READER_CACHE_KIB: i32 = 16 << 10;
 /// The log is copied back into the database when it has this many pages.
 const CHECKPOINT_PAGES: i32 = 8192;
+
+/// Brings tables of an earlier version to this one, in one transaction.
+fn migrate(path: &Path, flags: OpenFlags) -> Result<(), StoreError> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(std::time::Duration::from_secs(30))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    for migration in MIGRATIONS.iter().skip(version.unsigned_abs().saturating_sub(1) as usize) {
+        connection.execute_batch(migration)?;
+    }
+    connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    connection.execute_batch("COMMIT")?;
+    Ok(())
+}
 
 /// A document's row in the tables, without its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,6 +230,9 @@ impl Database {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         connection.execute_batch(SCHEMA)?;
+        for migration in MIGRATIONS {
+            connection.execute_batch(migration)?;
+        }
         {
             let mut insert =
                 connection.prepare("INSERT INTO meta (name, value) VALUES (?1, ?2)")?;
@@ -202,10 +249,16 @@ impl Database {
         Self::open_writer(path)
     }
 
-    /// The one connection that writes.
+    /// The one connection that writes. Tables of an earlier version are brought to this one.
     pub(crate) fn open_writer(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let database = Self::open(path, flags, WRITER_CACHE_KIB)?;
+        let database = match Self::open(path, flags, WRITER_CACHE_KIB) {
+            Err(StoreError::OlderTables { .. }) => {
+                migrate(path, flags)?;
+                Self::open(path, flags, WRITER_CACHE_KIB)?
+            }
+            opened => opened?,
+        };
         database.connection.pragma_update(None, "synchronous", "FULL")?;
         database.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         Ok(database)
@@ -244,6 +297,13 @@ impl Database {
             return Err(wrong(format!("it is no store (its mark is {application:#x})")));
         }
         let version = number("user_version")?;
+        if (1..SCHEMA_VERSION).contains(&version) {
+            return Err(StoreError::OlderTables {
+                path: path.to_owned(),
+                stored: version,
+                known: SCHEMA_VERSION,
+            });
+        }
         if version != SCHEMA_VERSION {
             return Err(StoreError::ParamsMismatch {
                 what: "tables of version",
@@ -361,6 +421,15 @@ impl Database {
         self.one_record(&format!("SELECT {COLUMNS} FROM documents WHERE key = ?1"), [key])
     }
 
+    /// The document at this address, which is another than its key; of several the latest stored.
+    pub(crate) fn record_by_address(&self, url: &str) -> Result<Option<Record>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM documents WHERE url = ?1 AND url <> key \
+             ORDER BY stored DESC, row DESC LIMIT 1"
+        );
+        self.one_record(&sql, [url])
+    }
+
     /// The copies of an original, the earliest first.
     pub(crate) fn family(&self, original: Row) -> Result<Vec<Row>, StoreError> {
         let sql = "SELECT row FROM documents WHERE original = ?1 ORDER BY created, row";
@@ -461,30 +530,104 @@ impl Database {
         self.write_record(sql, record)
     }
 
-    /// Keeps what a document is now as an old version, and gives it another text.
-    pub(crate) fn replace_text(&self, old: &Record, text: &[u8]) -> Result<(), StoreError> {
-        let sql = "INSERT INTO versions (row, version, created, stored, title, text) \
-            SELECT ?1, ?2, ?3, ?4, ?5, text FROM texts WHERE row = ?1";
+    /// Keeps what a document is now as an old version, and gives it another text, which resembles it
+    /// so much.
+    pub(crate) fn replace_text(
+        &self,
+        old: &Record,
+        text: &[u8],
+        resemblance: f64,
+    ) -> Result<(), StoreError> {
+        let sql = "INSERT INTO versions (row, version, created, stored, title, words, resemblance, \
+            text) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, text FROM texts WHERE row = ?1";
         self.connection.prepare_cached(sql)?.execute(params![
             old.row.0,
             old.version,
             old.created,
             old.stored,
-            old.title
+            old.title,
+            old.words as i64,
+            resemblance,
         ])?;
         let sql = "UPDATE texts SET text = ?2 WHERE row = ?1";
         self.connection.prepare_cached(sql)?.execute((old.row.0, text))?;
         Ok(())
     }
 
-    /// Removes a document and its versions.
-    pub(crate) fn delete(&self, row: Row) -> Result<(), StoreError> {
+    /// The versions of a document before the present one, the first one first.
+    pub(crate) fn versions(&self, row: Row) -> Result<Vec<OldVersion>, StoreError> {
+        let sql = "SELECT version, created, stored, title, words, resemblance FROM versions \
+                   WHERE row = ?1 ORDER BY version";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let versions = select.query_map([row.0], |row| {
+            Ok(OldVersion {
+                version: row.get(0)?,
+                created: row.get(1)?,
+                stored: row.get(2)?,
+                title: row.get(3)?,
+                words: row.get::<_, Option<i64>>(4)?.map(|words| words as u64),
+                resemblance: row.get(5)?,
+            })
+        })?;
+        Ok(versions.collect::<Result<_, _>>()?)
+    }
+
+    /// How much a version resembles the next, if that was computed when the next was stored.
+    pub(crate) fn version_resemblance(
+        &self,
+        row: Row,
+        version: u32,
+    ) -> Result<Option<f64>, StoreError> {
+        let sql = "SELECT resemblance FROM versions WHERE row = ?1 AND version = ?2";
+        let mut select = self.connection.prepare_cached(sql)?;
+        Ok(select.query_row((row.0, version), |row| row.get(0)).optional()?.flatten())
+    }
+
+    /// The core text of a version before the present one.
+    pub(crate) fn version_text(&self, row: Row, version: u32) -> Result<String, StoreError> {
+        let sql = "SELECT text FROM versions WHERE row = ?1 AND version = ?2";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let text: Option<Vec<u8>> =
+            select.query_row((row.0, version), |row| row.get(0)).optional()?;
+        text.and_then(|text| decompressed(&text)).ok_or_else(|| {
+            self.damaged(format!("version {version} of document {} is not as written", row.0))
+        })
+    }
+
+    /// Documents with old versions.
+    pub(crate) fn rows_with_versions(&self) -> Result<Vec<Row>, StoreError> {
+        let mut select =
+            self.connection.prepare("SELECT DISTINCT row FROM versions ORDER BY row")?;
+        let rows = select.query_map([], |row| row.get(0).map(Row))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Documents with old versions that no sweep saw.
+    pub(crate) fn rows_with_versions_and_no_sightings(&self) -> Result<Vec<Row>, StoreError> {
+        let sql = "SELECT DISTINCT row FROM versions \
+                   WHERE NOT EXISTS (SELECT 1 FROM sightings WHERE sightings.row = versions.row)";
+        let mut select = self.connection.prepare(sql)?;
+        let rows = select.query_map([], |row| row.get(0).map(Row))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Removes a document, its versions, and what sweeps know of it.
+    pub(crate) fn delete(&self, record: &Record) -> Result<(), StoreError> {
         for sql in [
             "DELETE FROM documents WHERE row = ?1",
             "DELETE FROM texts WHERE row = ?1",
             "DELETE FROM versions WHERE row = ?1",
+            "DELETE FROM sightings WHERE row = ?1",
+            "DELETE FROM watched WHERE row = ?1",
         ] {
-            self.connection.prepare_cached(sql)?.execute([row.0])?;
+            self.connection.prepare_cached(sql)?.execute([record.row.0])?;
+        }
+        for sql in
+            ["DELETE FROM redirects WHERE key = ?1", "DELETE FROM redirects WHERE target = ?1"]
+        {
+            for address in [Some(&record.key), record.url.as_ref()].into_iter().flatten() {
+                self.connection.prepare_cached(sql)?.execute([address])?;
+            }
         }
         Ok(())
     }
@@ -626,9 +769,11 @@ impl Database {
                 _ => counts.copies += number,
             }
         }
-        let sql = "SELECT count(*) FROM versions";
-        counts.old_versions =
-            self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64;
+        let count = |sql| self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        counts.old_versions = count("SELECT count(*) FROM versions")? as u64;
+        counts.sweeps = count("SELECT count(*) FROM sweeps")? as u64;
+        counts.watched = count("SELECT count(*) FROM watched")? as u64;
+        counts.latest_sweep = self.latest_sweep()?;
         Ok(counts)
     }
 }

@@ -61,6 +61,8 @@ pub struct NewDocument<'a> {
     pub title: Option<Cow<'a, str>>,
     /// Its language.
     pub language: Option<Cow<'a, str>>,
+    /// The date of the sweep that saw it, in microseconds since 1970, if one did.
+    pub sweep: Option<i64>,
     /// Its text.
     pub content: Content<'a>,
 }
@@ -77,8 +79,15 @@ impl<'a> NewDocument<'a> {
             author: None,
             title: None,
             language: None,
+            sweep: None,
             content: Content::Text(text),
         }
+    }
+
+    /// The same, seen by the sweep of this date.
+    #[must_use]
+    pub fn seen(self, sweep: i64) -> Self {
+        NewDocument { sweep: Some(sweep), ..self }
     }
 }
 

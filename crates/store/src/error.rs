@@ -43,6 +43,36 @@ pub enum StoreError {
         /// What was asked for.
         asked: String,
     },
+    /// The tables are of an earlier version, and this handle may not bring them to the present one.
+    #[error(
+        "the store at {} has tables of version {stored}; opening it for writing once makes them \
+         version {known}",
+        path.display()
+    )]
+    OlderTables {
+        /// The database.
+        path: PathBuf,
+        /// The version it has.
+        stored: i32,
+        /// The version this program knows.
+        known: i32,
+    },
+    /// Sweeps are added in the order of their dates.
+    #[error(
+        "the sweep {sweep} is earlier than the store's latest, {latest} (microseconds since 1970)"
+    )]
+    SweepTooEarly {
+        /// The sweep, in microseconds since 1970.
+        sweep: i64,
+        /// The store's latest.
+        latest: i64,
+    },
+    /// A document that was recognised has other content by now.
+    #[error("`{key}` has other content by now than when it was recognised")]
+    NotRecognised {
+        /// The document.
+        key: String,
+    },
     /// The database is not as it was written; nothing is answered from it.
     #[error("the database of the store at {} is damaged: {what}", path.display())]
     Damaged {
@@ -144,6 +174,10 @@ impl StoreError {
                 StoreError::Damaged { path: path.clone(), what: what.clone() }
             }
             StoreError::Stopped { what } => StoreError::Stopped { what: what.clone() },
+            StoreError::SweepTooEarly { sweep, latest } => {
+                StoreError::SweepTooEarly { sweep: *sweep, latest: *latest }
+            }
+            StoreError::NotRecognised { key } => StoreError::NotRecognised { key: key.clone() },
             other => StoreError::WriteFailed { what: other.to_string() },
         }
     }

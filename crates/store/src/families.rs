@@ -119,7 +119,8 @@ impl Families {
         self.leave_place(old)?;
         self.shingles.remove(old.row);
         if let Some(text) = text {
-            self.database.replace_text(old, text)?;
+            let (before, ..) = self.preparer.shingles(&self.database.text(old.row)?);
+            self.database.replace_text(old, text, before.resemblance(&shingles))?;
         }
         let later = self.judge_arriving(record, shingles)?;
         self.database.update(record)?;
@@ -132,7 +133,7 @@ impl Families {
     pub(crate) fn delete(&mut self, record: &Record) -> Result<(), StoreError> {
         self.leave_place(record)?;
         self.shingles.remove(record.row);
-        self.database.delete(record.row)?;
+        self.database.delete(record)?;
         self.note_change(record.row)?;
         self.work_off()
     }

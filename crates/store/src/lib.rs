@@ -32,6 +32,7 @@ mod rule;
 mod searching;
 mod shingling;
 mod store;
+mod sweeps;
 mod verify;
 mod writer;
 
@@ -43,12 +44,15 @@ pub use error::StoreError;
 pub use params::{NotASeed, SeedSource, StoreParams};
 pub use prepare::Prepared;
 pub use questions::{
-    Answer, MOST_ASKED_BYTES, Match, Measure, Passage, Question, SURE, Source, Sources,
-    SourcesQuestion, Unexplained, most_verified,
+    Answer, Changes, ChangesQuestion, Copies, Copy, Differing, Finding, Holder, Hop, LIFE_CLASSES,
+    Lives, MOST_ASKED_BYTES, Match, Measure, Moved, PageHistory, Passage, Question, RATE_CLASSES,
+    SURE, SiteCopies, Source, SourcePassage, Sources, SourcesQuestion, SweepChanges, Unexplained,
+    Version, WatchReport, Watched, most_verified,
 };
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
 pub use searching::{SearchResult, SearchResults};
 pub use store::{Counts, DiskBytes, Pending, Store};
+pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};
 pub use verify::Verified;
 pub use wonbon_index::Row;
 pub use wonbon_search::{Page, Query, QueryError, SearchError, Snippet};

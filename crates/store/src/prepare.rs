@@ -43,6 +43,7 @@ pub struct Prepared {
     pub(crate) author: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) language: Option<String>,
+    pub(crate) sweep: Option<i64>,
     pub(crate) words: u64,
     pub(crate) names: Names,
     pub(crate) shingles: ElementSet,
@@ -120,6 +121,7 @@ impl Preparer {
             author: owned(&document.author),
             title,
             language,
+            sweep: document.sweep,
             words,
             names: Names {
                 content: content_name(bytes),
@@ -156,14 +158,14 @@ impl Preparer {
 }
 
 /// The site of an address: its registrable domain, or the host where there is none.
-fn site_of(address: &str) -> Option<String> {
+pub(crate) fn site_of(address: &str) -> Option<String> {
     let address = url::Url::parse(address).ok()?;
     let host = address.host_str()?.trim_end_matches('.');
     Some(psl::domain_str(host).unwrap_or(host).to_owned())
 }
 
 /// Names bytes by two fingerprints of 64 bits, one of the bytes and one of the bytes spread.
-fn content_name(bytes: &[u8]) -> [u8; 16] {
+pub(crate) fn content_name(bytes: &[u8]) -> [u8; 16] {
     let first = RABIN_64.fingerprint(bytes);
     let second = bytes.chunks(8).fold(bytes.len() as u64, |hash, chunk| {
         let mut word = [0; 8];

@@ -18,6 +18,7 @@ use crate::params::{StoreParams, drawn_bytes};
 use crate::prepare::{Prepared, Preparer};
 use crate::searching::SearchState;
 use crate::shingling::{ShingleFollowing, ShingleState};
+use crate::sweeps::Recognised;
 use crate::writer::{Request, Writer, microseconds_now};
 
 /// How many requests may wait for the writer before clients do.
@@ -94,12 +95,14 @@ struct Following {
 pub struct Pending {
     answer: Receiver<Result<Added, StoreError>>,
     store: Store,
-    shingles: wonbon_sketch::ElementSet,
+    /// None for a document that was recognised.
+    shingles: Option<wonbon_sketch::ElementSet>,
 }
 
 impl Pending {
     /// Waits until the document is durable, and tells what it is. The resemblance to its original
-    /// is exact, under any rule.
+    /// is exact, under any rule; for a document that was recognised it is told only where the
+    /// decision had needed it.
     ///
     /// # Errors
     ///
@@ -107,7 +110,9 @@ impl Pending {
     pub fn wait(self) -> Result<Added, StoreError> {
         let gone = || StoreError::Stopped { what: "the writer has ended".to_owned() };
         let mut added = self.answer.recv().map_err(|_| gone())??;
-        self.store.fill_resemblance(&mut added.verdict, &self.shingles)?;
+        if let Some(shingles) = &self.shingles {
+            self.store.fill_resemblance(&mut added.verdict, shingles)?;
+        }
         Ok(added)
     }
 }
@@ -278,17 +283,38 @@ impl Store {
     /// [`StoreError::ReadOnly`], [`StoreError::Stopped`].
     pub fn submit(&self, prepared: Prepared) -> Result<Pending, StoreError> {
         let (reply, answer) = mpsc::channel();
-        let shingles = prepared.shingles.clone();
+        let shingles = Some(prepared.shingles.clone());
         self.request(Request::Add(Box::new(prepared), reply))?;
         Ok(Pending { answer, store: self.clone(), shingles })
     }
 
-    /// Stores a document and tells what it is, once that is durable.
+    /// Queues that a recognised document was seen: as [`Store::submit`], without its cost.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::submit`]; [`Pending::wait`] answers [`StoreError::NotRecognised`] when the
+    /// document has changed in between.
+    pub fn submit_recognised(&self, recognised: Recognised) -> Result<Pending, StoreError> {
+        let (reply, answer) = mpsc::channel();
+        self.request(Request::See(Box::new(recognised), reply))?;
+        Ok(Pending { answer, store: self.clone(), shingles: None })
+    }
+
+    /// Stores a document and tells what it is, once that is durable. One that carries a sweep and is
+    /// stored as it is already is recognised by its fingerprint and only seen.
     ///
     /// # Errors
     ///
     /// Why it was not stored.
     pub fn add(&self, document: &NewDocument<'_>) -> Result<Added, StoreError> {
+        if document.sweep.is_some()
+            && let Some(recognised) = self.recognise(document)?
+        {
+            match self.submit_recognised(recognised)?.wait() {
+                Err(StoreError::NotRecognised { .. }) => {}
+                answered => return answered,
+            }
+        }
         self.submit(self.prepare(document)?)?.wait()
     }
 
@@ -330,8 +356,16 @@ impl Store {
     ///
     /// Why it was not removed.
     pub fn delete(&self, key: &str) -> Result<bool, StoreError> {
+        self.told(|reply| Request::Delete(key.to_owned(), reply))
+    }
+
+    /// Asks the writer something and waits until its answer is durable.
+    pub(crate) fn told(
+        &self,
+        request: impl FnOnce(Sender<Result<bool, StoreError>>) -> Request,
+    ) -> Result<bool, StoreError> {
         let (reply, answer) = mpsc::channel();
-        self.request(Request::Delete(key.to_owned(), reply))?;
+        self.request(request(reply))?;
         let gone = || StoreError::Stopped { what: "the writer has ended".to_owned() };
         answer.recv().map_err(|_| gone())?
     }
@@ -478,7 +512,7 @@ impl Store {
         flushed
     }
 
-    fn request(&self, request: Request) -> Result<(), StoreError> {
+    pub(crate) fn request(&self, request: Request) -> Result<(), StoreError> {
         let requests = match &*self.inner.writing.lock().expect("no one panics with it") {
             Some(writing) => writing.requests.clone(),
             None => {
@@ -700,6 +734,12 @@ pub struct Counts {
     pub empty: u64,
     /// Earlier versions that are kept.
     pub old_versions: u64,
+    /// Sweeps that were added.
+    pub sweeps: u64,
+    /// The date of the latest, in microseconds since 1970.
+    pub latest_sweep: Option<i64>,
+    /// Documents that are watched.
+    pub watched: u64,
 }
 
 impl Store {

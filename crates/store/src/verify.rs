@@ -3,7 +3,8 @@
 //! Nothing that is kept is believed: the database is checked page by page, every row against its
 //! fingerprint, every text against its compressor's checksum; words, shingles and features are made
 //! again from the text and looked up in the index of shingles; families are decided again from the first
-//! document to the last; the index in memory and the search index are compared with the originals.
+//! document to the last; old versions, sightings, redirects and watched documents are compared with what
+//! they belong to; the index in memory and the search index are compared with the originals.
 //!
 //! Cost: about that of adding all documents again, without the writing.
 
@@ -12,12 +13,14 @@ use std::sync::{Arc, RwLock};
 use wonbon_index::shingles::ShingleReader;
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
 use wonbon_search::SearchReader;
+use wonbon_sketch::ElementSet;
 
 use crate::database::{Database, Record};
 use crate::document::{Kind, Order};
 use crate::error::StoreError;
 use crate::judge::{Asked, Judge, ShingleCache};
 use crate::store::{Inner, Store};
+use crate::sweeps::Sighting;
 
 /// How many differences are told in words.
 const MOST_TOLD: usize = 20;
@@ -76,6 +79,48 @@ impl Store {
     }
 }
 
+/// Sweeps, sightings, redirects and watched documents against each other and the documents.
+fn verify_sweeps(database: &Database, verified: &mut Verified) -> Result<(), StoreError> {
+    let sweeps = database.sweeps()?;
+    let known = |sweep: i64| sweeps.binary_search(&sweep).is_ok();
+    let mut wrong = Vec::new();
+    database.for_each_site_sweep(|site, sweep| {
+        if !known(sweep) {
+            wrong.push(format!("the site `{site}` was seen by a sweep that is not known"));
+        }
+    })?;
+    database.for_each_redirect(|key, sweep, _, whole| {
+        if !whole || !known(sweep) {
+            wrong.push(format!("the redirect of `{key}` is not as it was written"));
+        }
+    })?;
+    let mut before: Option<(Row, Sighting)> = None;
+    database.for_each_sighting(|row, run| {
+        let follows =
+            before.is_none_or(|(known, earlier)| known != row || earlier.last < run.first);
+        let version = database.record(row)?.map(|record| record.version);
+        let right = run.first <= run.last
+            && known(run.first)
+            && known(run.last)
+            && follows
+            && version.is_some_and(|version| (1..=version).contains(&run.version));
+        if !right {
+            wrong.push(format!("the sightings of document {} cannot be", row.0));
+        }
+        before = Some((row, run));
+        Ok(())
+    })?;
+    for (row, _) in database.watched()? {
+        if database.record(row)?.is_none() {
+            wrong.push(format!("document {} is watched and is not there", row.0));
+        }
+    }
+    for what in wrong {
+        verified.differs(what);
+    }
+    Ok(())
+}
+
 impl Inner {
     fn verify(
         &self,
@@ -104,6 +149,8 @@ impl Inner {
         if texts != verified.documents {
             verified.differs(format!("{} documents have {texts} texts", verified.documents));
         }
+        self.verify_versions(database, verified)?;
+        verify_sweeps(database, verified)?;
         self.verify_families(database, orders, verified)?;
         self.verify_index(database, &originals, verified)?;
         self.verify_search(database, &originals, verified)
@@ -137,6 +184,47 @@ impl Inner {
                 && sketch.values.iter().all(has);
             if !same {
                 verified.differs(format!("`{}` has other shingles in their index", record.key));
+            }
+        }
+        Ok(())
+    }
+
+    /// Old versions: their texts, and what is known of them, made again.
+    fn verify_versions(
+        &self,
+        database: &Database,
+        verified: &mut Verified,
+    ) -> Result<(), StoreError> {
+        for row in database.rows_with_versions()? {
+            let Some(record) = database.record(row)? else {
+                verified.differs(format!("there are versions of document {}, which is not", row.0));
+                continue;
+            };
+            // From the latest back: each says how much it resembles the next.
+            let (present, ..) = self.preparer.shingles(&database.text(row)?);
+            let mut next: Option<(ElementSet, u32)> = Some((present, record.version));
+            for old in database.versions(row)?.into_iter().rev() {
+                let text = match database.version_text(row, old.version) {
+                    Err(StoreError::Damaged { what, .. }) => {
+                        verified.differs(what);
+                        next = None;
+                        continue;
+                    }
+                    text => text?,
+                };
+                let (shingles, words, _) = self.preparer.shingles(&text);
+                let follows = next.as_ref().filter(|(_, version)| *version == old.version + 1);
+                let differs = old.words.is_some_and(|known| known != words)
+                    || follows
+                        .zip(old.resemblance)
+                        .is_some_and(|((next, _), known)| shingles.resemblance(next) != known);
+                if differs {
+                    verified.differs(format!(
+                        "version {} of `{}` is kept with other figures than its text has",
+                        old.version, record.key
+                    ));
+                }
+                next = Some((shingles, old.version));
             }
         }
         Ok(())

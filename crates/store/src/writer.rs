@@ -22,6 +22,7 @@ use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::prepare::Prepared;
 use crate::shingling::FreshSketches;
+use crate::sweeps::{Recognised, Redirect};
 
 /// The most requests that share a commit.
 const MOST_GROUP: usize = 1024;
@@ -32,7 +33,18 @@ const SNAPSHOT_CHANGES: u64 = 200_000;
 /// What is asked of the writer.
 pub(crate) enum Request {
     Add(Box<Prepared>, Sender<Result<Added, StoreError>>),
+    /// A document that is stored as it is was seen.
+    See(Box<Recognised>, Sender<Result<Added, StoreError>>),
+    /// A sweep saw an address lead elsewhere; says whether that was new.
+    Redirect(Box<Redirect>, Sender<Result<bool, StoreError>>),
     Delete(String, Sender<Result<bool, StoreError>>),
+    /// A document is to be watched, or no more; says whether there is such a document, or it was
+    /// watched.
+    Watch {
+        key: String,
+        watch: bool,
+        reply: Sender<Result<bool, StoreError>>,
+    },
     /// The search index has seen the changes up to this one.
     SearchHasSeen(u64),
     /// The index of shingles has seen the changes up to this one.
@@ -46,7 +58,7 @@ pub(crate) enum Request {
 /// What a request did, told once it is durable.
 enum Answer {
     Added(Added, Sender<Result<Added, StoreError>>),
-    Deleted(bool, Sender<Result<bool, StoreError>>),
+    Told(bool, Sender<Result<bool, StoreError>>),
 }
 
 pub(crate) struct Writer {
@@ -117,7 +129,11 @@ impl Writer {
                     self.shingles_mark = self.shingles_mark.max(*mark);
                     false
                 }
-                Request::Add(..) | Request::Delete(..) => true,
+                Request::Add(..)
+                | Request::See(..)
+                | Request::Redirect(..)
+                | Request::Delete(..)
+                | Request::Watch { .. } => true,
             });
             if !group.is_empty() {
                 self.serve(&group);
@@ -151,7 +167,7 @@ impl Writer {
                     // A client that has gone away does not hear what is true all the same.
                     match answer {
                         Answer::Added(added, reply) => drop(reply.send(Ok(added))),
-                        Answer::Deleted(deleted, reply) => drop(reply.send(Ok(deleted))),
+                        Answer::Told(answer, reply) => drop(reply.send(Ok(answer))),
                     }
                 }
                 (self.after_commit)();
@@ -169,8 +185,12 @@ impl Writer {
                 }
                 for request in group {
                     match request {
-                        Request::Add(_, reply) => drop(reply.send(Err(error.again()))),
-                        Request::Delete(_, reply) => drop(reply.send(Err(error.again()))),
+                        Request::Add(_, reply) | Request::See(_, reply) => {
+                            drop(reply.send(Err(error.again())));
+                        }
+                        Request::Redirect(_, reply)
+                        | Request::Delete(_, reply)
+                        | Request::Watch { reply, .. } => drop(reply.send(Err(error.again()))),
                         Request::SearchHasSeen(_)
                         | Request::ShinglesHaveSeen(_)
                         | Request::Flush(_)
@@ -193,8 +213,19 @@ impl Writer {
                 Request::Add(prepared, reply) => {
                     answers.push(Answer::Added(self.add(prepared, now)?, reply.clone()));
                 }
+                Request::See(recognised, reply) => {
+                    answers.push(Answer::Added(self.see(recognised)?, reply.clone()));
+                }
+                Request::Redirect(redirect, reply) => {
+                    let new = self.families.database.add_redirect(redirect)?;
+                    answers.push(Answer::Told(new, reply.clone()));
+                }
                 Request::Delete(key, reply) => {
-                    answers.push(Answer::Deleted(self.delete(key)?, reply.clone()));
+                    answers.push(Answer::Told(self.delete(key)?, reply.clone()));
+                }
+                Request::Watch { key, watch, reply } => {
+                    let known = self.families.database.watch(key, *watch, now)?;
+                    answers.push(Answer::Told(known, reply.clone()));
                 }
                 Request::SearchHasSeen(_)
                 | Request::ShinglesHaveSeen(_)
@@ -215,6 +246,31 @@ impl Writer {
     }
 
     fn add(&mut self, prepared: &Prepared, now: i64) -> Result<Added, StoreError> {
+        let (record, stored) = self.add_document(prepared, now)?;
+        if let Some(sweep) = prepared.sweep {
+            self.families.database.see(&record, sweep)?;
+        }
+        self.added(&record, stored)
+    }
+
+    fn see(&self, recognised: &Recognised) -> Result<Added, StoreError> {
+        let database = &self.families.database;
+        let record = database.record_by_key(&recognised.key)?;
+        // It may have changed since it was recognised, in a request that was queued before.
+        let record = record
+            .filter(|record| record.names.content == recognised.content)
+            .ok_or_else(|| StoreError::NotRecognised { key: recognised.key.clone() })?;
+        if let Some(sweep) = recognised.sweep {
+            database.see(&record, sweep)?;
+        }
+        self.added(&record, Stored::Unchanged)
+    }
+
+    fn add_document(
+        &mut self,
+        prepared: &Prepared,
+        now: i64,
+    ) -> Result<(Record, Stored), StoreError> {
         let Some(old) = self.families.database.record_by_key(&prepared.key)? else {
             let row = self.families.new_row();
             let mut record = Record {
@@ -235,7 +291,7 @@ impl Writer {
             };
             let shingles = Arc::new(prepared.shingles.clone());
             self.families.add(&mut record, shingles, &prepared.text)?;
-            return self.added(&record, Stored::New);
+            return Ok((record, Stored::New));
         };
 
         // What the new version does not say stays as it was.
@@ -258,12 +314,12 @@ impl Writer {
             standing: old.standing,
         };
         if record == (Record { stored: now, ..old.clone() }) {
-            return self.added(&old, Stored::Unchanged);
+            return Ok((old, Stored::Unchanged));
         }
         let shingles = Arc::new(prepared.shingles.clone());
         let text = new_content.then_some(prepared.text.as_slice());
         self.families.edit(&old, &mut record, shingles, text)?;
-        self.added(&record, Stored::Updated)
+        Ok((record, Stored::Updated))
     }
 
     fn added(&self, record: &Record, stored: Stored) -> Result<Added, StoreError> {

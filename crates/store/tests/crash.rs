@@ -51,7 +51,9 @@ fn child() {
                     let created = (mixed(number) % 1000) as i64;
                     let key = format!("document {named}");
                     let text = text(number);
-                    store.add(&NewDocument::text(&key, Some(created), &text)).unwrap();
+                    let document = NewDocument::text(&key, Some(created), &text);
+                    // A run is a sweep.
+                    store.add(&document.seen(run as i64)).unwrap();
                     // One write: a kill leaves the whole line or nothing.
                     log.write_all(format!("{named} {number}\n").as_bytes()).unwrap();
                 }
@@ -125,6 +127,12 @@ fn look(directory: &Path) -> (u64, bool) {
             let given: Vec<String> = [number, named.parse::<u64>().unwrap() + 3].map(text).to_vec();
             // A newer version may have been stored and not yet acknowledged.
             assert!(given.contains(&stored.text), "{named} is not what was acknowledged");
+            let sweep = (number / 1_000_000 / CLIENTS) as i64;
+            let sightings = store.sightings(&stored.key).unwrap();
+            assert!(
+                sightings.last().is_some_and(|run| run.last == sweep),
+                "{named}: {sightings:?}"
+            );
             seen += 1;
         }
     }

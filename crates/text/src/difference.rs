@@ -7,15 +7,23 @@
 //! shingles: it follows sentences the way a reader does, and its cost does not explode on two long
 //! texts that have nothing in common, as the exact algorithms' does.
 //!
-//! Cost: O(n log n) for the anchors; at most [`EXACT_CELLS`] steps for a short rest and
+//! What then stands only on the left and again only on the right, in another place, is a block that
+//! moved ([`Moved`]); how blocks are found is told in `difference/moved.rs`.
+//!
+//! Cost: O(n log n) for the anchors and the blocks; at most [`EXACT_CELLS`] steps for a short rest and
 //! O(n x [`FEW_EDITS`]) for a long one. Deterministic: no time limit decides anything.
 //!
 //! Guarantee: the spans cover both texts in order; words under [`Kind::Same`] are equal in normal
 //! form; texts of up to a thousand words, and longer ones that differ by at most [`FEW_EDITS`]
-//! words, get the longest common subsequence.
+//! words, get the longest common subsequence. Blocks that moved have at least [`MOVED_WORDS`] words,
+//! equal in normal form, and never overlap; the longest is taken first, of equal ones the earliest.
+
+mod moved;
 
 use std::collections::HashMap;
 use std::ops::Range;
+
+pub use moved::{MOVED_WORDS, Moved, SURELY_MOVED_WORDS};
 
 use crate::words::for_each_word_at;
 
@@ -28,6 +36,11 @@ pub enum Kind {
     OnlyLeft,
     /// Only in the right text.
     OnlyRight,
+    /// In the left text here and in the right one elsewhere: a block by its number in
+    /// [`Difference::moved`].
+    MovedLeft(usize),
+    /// In the right text here and in the left one elsewhere.
+    MovedRight(usize),
 }
 
 /// A run of words of one kind. The range of the text that does not have them is empty and says where
@@ -85,8 +98,11 @@ pub struct Difference {
     pub left: NumberedWords,
     /// The words of the right text.
     pub right: NumberedWords,
-    /// In order; neighbours are of different kinds.
+    /// In order; neighbours are of different kinds. Between two spans of words that are in both, what
+    /// the left text has stands before what the right one has.
     pub spans: Vec<Span>,
+    /// The blocks that moved, in the order of the left text.
+    pub moved: Vec<Moved>,
 }
 
 /// A rest is solved exactly when it has at most this many pairs of words.
@@ -113,8 +129,11 @@ pub fn difference(left: &str, right: &str) -> Difference {
     let right = number_words(right, &mut numbers);
     let mut pairs = Vec::new();
     align(&left.numbers, &right.numbers, (0, 0), &ANCHOR_WORDS, &mut pairs);
+    let pairs = joined(&pairs, &left.numbers, &right.numbers);
     let spans = spans(&pairs, left.len(), right.len());
-    Difference { left, right, spans }
+    let moved = moved::moved_blocks(&left.numbers, &right.numbers, &spans);
+    let spans = moved::cut_spans(spans, &moved);
+    Difference { left, right, spans, moved }
 }
 
 fn number_words(text: &str, numbers: &mut HashMap<Box<str>, u32>) -> NumberedWords {
@@ -370,6 +389,53 @@ impl GreedySearch {
     }
 }
 
+/// A run of pairs: where it starts on both sides, and how many they are.
+type Run = (usize, usize, usize);
+
+/// Pairs as many as before, in fewer runs: a run that can as well stand directly before the next one,
+/// or directly behind the one before, is put there.
+///
+/// Of several longest common subsequences the search takes any, and pairs a word as soon as it can:
+/// `the` of a paragraph that is gone with `the` that begins the next one. People see that the
+/// paragraph is gone.
+fn joined(pairs: &[(usize, usize)], left: &[u32], right: &[u32]) -> Vec<(usize, usize)> {
+    let mut runs: Vec<Run> = Vec::new();
+    for &(l, r) in pairs {
+        match runs.last_mut() {
+            Some((first_l, first_r, words)) if (*first_l + *words, *first_r + *words) == (l, r) => {
+                *words += 1;
+            }
+            _ => runs.push((l, r, 1)),
+        }
+    }
+    let same = |l: usize, r: usize, words: usize| left[l..l + words] == right[r..r + words];
+    let mut kept: Vec<Run> = Vec::with_capacity(runs.len());
+    for &(l, r, words) in runs.iter().rev() {
+        match kept.last_mut() {
+            Some((next_l, next_r, more))
+                if (r + words == *next_r && same(*next_l - words, r, words))
+                    || (l + words == *next_l && same(l, *next_r - words, words)) =>
+            {
+                (*next_l, *next_r, *more) = (*next_l - words, *next_r - words, *more + words);
+            }
+            _ => kept.push((l, r, words)),
+        }
+    }
+    let mut runs: Vec<Run> = Vec::with_capacity(kept.len());
+    for &(l, r, words) in kept.iter().rev() {
+        match runs.last_mut() {
+            Some((before_l, before_r, before))
+                if (r == *before_r + *before && same(*before_l + *before, r, words))
+                    || (l == *before_l + *before && same(l, *before_r + *before, words)) =>
+            {
+                *before += words;
+            }
+            _ => runs.push((l, r, words)),
+        }
+    }
+    runs.iter().flat_map(|&(l, r, words)| (0..words).map(move |at| (l + at, r + at))).collect()
+}
+
 /// Turns pairs of words into the spans between and under them.
 fn spans(pairs: &[(usize, usize)], left_words: usize, right_words: usize) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
@@ -415,10 +481,24 @@ mod tests {
                 ),
                 Kind::OnlyLeft => assert!(span.right.is_empty() && !span.left.is_empty()),
                 Kind::OnlyRight => assert!(span.left.is_empty() && !span.right.is_empty()),
+                Kind::MovedLeft(block) => {
+                    assert_eq!((&span.left, span.right.len()), (&found.moved[block].left, 0));
+                }
+                Kind::MovedRight(block) => {
+                    assert_eq!((&span.right, span.left.len()), (&found.moved[block].right, 0));
+                }
             }
             (l, r, last) = (span.left.end, span.right.end, Some(span.kind));
         }
         assert_eq!((l, r), (found.left.len(), found.right.len()));
+        for block in &found.moved {
+            assert_eq!(
+                found.left.numbers[block.left.clone()],
+                found.right.numbers[block.right.clone()]
+            );
+        }
+        let ends = |span: &&Span| matches!(span.kind, Kind::MovedLeft(_) | Kind::MovedRight(_));
+        assert_eq!(found.spans.iter().filter(ends).count(), 2 * found.moved.len());
     }
 
     fn same_words(found: &Difference) -> usize {

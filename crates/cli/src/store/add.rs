@@ -9,13 +9,17 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use anyhow::bail;
 use serde::Serialize;
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::progress::Progress;
-use wonbon_cluster::reading::{Inputs, Skipped, for_each_document};
-use wonbon_store::{Added, Pending, Prepared, Store, StoreError, Stored};
+use wonbon_cluster::reading::{Inputs, Skipped, Visited, for_each_unknown_document};
+use wonbon_store::{
+    Added, NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store,
+    StoreError, Stored,
+};
 
-use super::{explained, new_document};
+use super::{date, explained, new_document, shown_time, too_early};
 use crate::batch::{
     FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input, thousands,
 };
@@ -39,6 +43,12 @@ const IN_FLIGHT: usize = 2048;
 /// Verdicts: original, copy, same-text (the same words), same-shingles, identical (the same bytes),
 /// empty (no words), updated (a new version; `kind` says what it is now), unchanged.
 ///
+/// With --sweep the documents were seen by the pass of a crawl of that date: `wonbon moved` and
+/// `wonbon changes` answer from it. Documents that are stored as they come are recognised by the
+/// fingerprint of their bytes, and nothing is made of them again. A row without text whose field
+/// `redirect` names another address is noted as a redirect. Sweeps are added in order of date; the
+/// latest may be continued.
+///
 /// Exit codes: 0 done, 1 done but rows were refused (they are named), 2 it could not run; whatever
 /// was printed before that is stored.
 #[derive(clap::Args)]
@@ -48,6 +58,9 @@ pub(crate) struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     fields: FieldOptions,
+    /// The date of the sweep that saw these documents.
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    sweep: Option<i64>,
     /// Print a line for each document.
     #[arg(short, long)]
     verbose: bool,
@@ -80,6 +93,10 @@ struct Summary {
     empty: u64,
     updated: u64,
     unchanged: u64,
+    /// Of the unchanged, those that were recognised by their fingerprint before anything was made of
+    /// them.
+    recognised: u64,
+    redirects: u64,
     refused: u64,
     seconds: f64,
 }
@@ -93,24 +110,63 @@ pub(crate) fn verdict_name(added: &Added) -> &'static str {
     }
 }
 
+/// A row made ready for the store.
+enum Ready {
+    Document(Box<Prepared>),
+    Seen(Recognised),
+    Redirect(Redirect),
+}
+
+impl Ready {
+    fn of(store: &Store, sweep: Option<i64>, visited: &Visited<'_>) -> anyhow::Result<Ready> {
+        if let Some(to) = visited.redirect {
+            // What leads elsewhere is the address, whatever else the row is called.
+            let key = visited.url.unwrap_or(visited.id).to_owned();
+            let Some(sweep) = sweep else {
+                bail!("`{key}` only leads to {to}: redirects are noted with --sweep");
+            };
+            let site = visited.about.site.map(str::to_owned);
+            return Ok(Ready::Redirect(Redirect { key, target: to.to_owned(), sweep, site }));
+        }
+        let document = NewDocument { sweep, ..new_document(visited)? };
+        if visited.recognised {
+            return Ok(Ready::Seen(Recognised::of(&document)));
+        }
+        Ok(Ready::Document(Box::new(store.prepare(&document)?)))
+    }
+}
+
+/// What is on its way through the store.
+enum Waiting {
+    Document(Pending),
+    Seen(Pending),
+    Redirect(PendingRedirect, String),
+}
+
 /// Takes verdicts in the order of the input and prints them.
 struct Printer<'a> {
     args: &'a Args,
     output: Output,
-    waiting: VecDeque<(String, Instant, Pending)>,
+    waiting: VecDeque<(String, Instant, Waiting)>,
     summary: Summary,
 }
 
 impl Printer<'_> {
-    fn submit(
-        &mut self,
-        store: &Store,
-        prepared: Prepared,
-        started: Instant,
-    ) -> anyhow::Result<()> {
-        let id = prepared.key().to_owned();
-        let pending = store.submit(prepared)?;
-        self.waiting.push_back((id, started, pending));
+    fn submit(&mut self, store: &Store, ready: Ready, started: Instant) -> anyhow::Result<()> {
+        let (id, waiting) = match ready {
+            Ready::Document(prepared) => {
+                (prepared.key().to_owned(), Waiting::Document(store.submit(*prepared)?))
+            }
+            Ready::Seen(recognised) => {
+                let id = recognised.key().to_owned();
+                (id, Waiting::Seen(store.submit_recognised(recognised)?))
+            }
+            Ready::Redirect(redirect) => {
+                let pending = store.submit_redirect(&redirect)?;
+                (redirect.key, Waiting::Redirect(pending, redirect.target))
+            }
+        };
+        self.waiting.push_back((id, started, waiting));
         while self.waiting.len() > IN_FLIGHT {
             self.take_first()?;
         }
@@ -118,8 +174,27 @@ impl Printer<'_> {
     }
 
     fn take_first(&mut self) -> anyhow::Result<()> {
-        let Some((id, started, pending)) = self.waiting.pop_front() else { return Ok(()) };
-        let added = pending.wait().map_err(explained)?;
+        let Some((id, started, waiting)) = self.waiting.pop_front() else { return Ok(()) };
+        let added = match waiting {
+            Waiting::Redirect(pending, target) => {
+                pending.wait().map_err(explained)?;
+                return self.redirected(&id, &target);
+            }
+            Waiting::Document(pending) => pending.wait().map_err(explained)?,
+            Waiting::Seen(pending) => match pending.wait() {
+                Err(StoreError::NotRecognised { key }) => {
+                    self.summary.refused += 1;
+                    report::refused(&anyhow::anyhow!(
+                        "`{key}` stands here twice with different content: add it once more"
+                    ));
+                    return Ok(());
+                }
+                added => {
+                    self.summary.recognised += 1;
+                    added.map_err(explained)?
+                }
+            },
+        };
         let summary = &mut self.summary;
         summary.documents += 1;
         let verdict = &added.verdict;
@@ -153,6 +228,18 @@ impl Printer<'_> {
         }
         Ok(())
     }
+
+    fn redirected(&mut self, id: &str, target: &str) -> anyhow::Result<()> {
+        self.summary.redirects += 1;
+        if self.args.json {
+            let line = serde_json::json!({"id": id, "verdict": "redirect", "redirect": target});
+            self.output.json_line(&line)?;
+        } else if self.args.verbose {
+            let line = format!("{:<13} {id} leads to {target}\n", "redirect");
+            self.output.bytes(line.as_bytes())?;
+        }
+        Ok(())
+    }
 }
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
@@ -164,6 +251,12 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = Store::open_or_create(directory, None).map_err(explained)?;
     if let Some(why) = store.index_rebuilt() {
         report::note(&format!("the index was built anew: {why}"));
+    }
+    if let Some((sweep, latest)) =
+        args.sweep.zip(store.sweeps().map_err(explained)?.last().copied())
+        && sweep < latest
+    {
+        return Err(too_early(sweep, latest));
     }
     let started = Instant::now();
     let watcher = Watcher::new();
@@ -177,20 +270,24 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let mut skipped_first: Vec<Skipped> = Vec::new();
     let mut read_bytes = 0;
     let mut failed: Option<anyhow::Error> = None;
-    type Ready = Vec<Result<(Prepared, Instant), String>>;
-    let ended = for_each_document(
+    // Whatever keeps a document from being recognised shows when it is stored.
+    let known = |visited: &Visited<'_>| {
+        args.sweep.is_some()
+            && new_document(visited)
+                .is_ok_and(|document| matches!(store.recognise(&document), Ok(Some(_))))
+    };
+    type Rows = Vec<Result<(Ready, Instant), String>>;
+    let ended = for_each_unknown_document(
         &found,
         args.threads.unwrap_or_else(all_cores),
         &watcher,
-        || (),
-        |(), visited, ready: &mut Ready| {
+        &known,
+        |visited, rows: &mut Rows| {
             let started = Instant::now();
-            let prepared = new_document(visited)
-                .map_err(|error| error.to_string())
-                .and_then(|document| store.prepare(&document).map_err(|error| error.to_string()));
-            ready.push(prepared.map(|prepared| (prepared, started)));
+            let ready = Ready::of(&store, args.sweep, visited);
+            rows.push(ready.map(|ready| (ready, started)).map_err(|error| error.to_string()));
         },
-        |ready: Ready, skipped, bytes| {
+        |rows: Rows, skipped, bytes| {
             read_bytes += bytes;
             watcher.advance(read_bytes);
             for row in skipped {
@@ -199,9 +296,9 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
                     skipped_first.push(row);
                 }
             }
-            for document in ready {
-                let submitted = match document {
-                    Ok((prepared, started)) => printer.submit(&store, prepared, started),
+            for row in rows {
+                let submitted = match row {
+                    Ok((ready, started)) => printer.submit(&store, ready, started),
                     Err(why) => {
                         printer.summary.refused += 1;
                         watcher.say(&format!("refused: {why}"));
@@ -239,12 +336,12 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     ended?;
     closed.map_err(|error: StoreError| explained(error))?;
     if !args.json {
-        tell(&summary);
+        tell(&summary, args.sweep);
     }
     Ok(if summary.refused == 0 { Outcome::Done } else { Outcome::Refused })
 }
 
-fn tell(summary: &Summary) {
+fn tell(summary: &Summary, sweep: Option<i64>) {
     let mut parts = Vec::new();
     for (count, what) in [
         (summary.originals, "originals"),
@@ -252,6 +349,7 @@ fn tell(summary: &Summary) {
         (summary.empty, "empty"),
         (summary.updated, "updated"),
         (summary.unchanged, "unchanged"),
+        (summary.redirects, "redirects"),
         (summary.refused, "refused"),
     ] {
         if count > 0 {
@@ -261,7 +359,8 @@ fn tell(summary: &Summary) {
     // A closed standard error takes nothing from what was stored.
     let _ = writeln!(
         anstream::stderr(),
-        "{} documents in {:.1} s ({:.0} a second): {}",
+        "{}{} documents in {:.1} s ({:.0} a second): {}",
+        sweep.map_or_else(String::new, |sweep| format!("sweep of {}: ", shown_time(sweep))),
         thousands(summary.documents),
         summary.seconds,
         summary.documents as f64 / summary.seconds.max(1e-3),

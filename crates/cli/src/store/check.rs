@@ -59,6 +59,10 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         &Watcher::new(),
         || (),
         |(), visited, checked: &mut Checked| {
+            // An address that only leads elsewhere is no document.
+            if visited.redirect.is_some() {
+                return;
+            }
             let started = Instant::now();
             let verdict = new_document(visited)
                 .map_err(anyhow::Error::from)

@@ -6,22 +6,27 @@
 pub(crate) mod add;
 pub(crate) mod asking;
 pub(crate) mod backup;
+pub(crate) mod changes;
 pub(crate) mod check;
+pub(crate) mod copies;
 pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod get;
 pub(crate) mod init;
+pub(crate) mod moved;
 pub(crate) mod rebuild;
 pub(crate) mod search;
 pub(crate) mod status;
 pub(crate) mod verify;
+pub(crate) mod watch;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use wonbon_input::rows::Ranking;
 use wonbon_input::time::{format_time, microseconds};
-use wonbon_store::{Content, NewDocument, Store, StoreError, StoredDocument};
+use wonbon_store::{Content, NewDocument, Place, Store, StoreError, StoredDocument};
 
 use wonbon_cluster::reading::Visited;
 
@@ -54,8 +59,64 @@ fn open_to_read(directory: &Path) -> anyhow::Result<Store> {
     }
 }
 
+/// A date as it is given to a flag, in microseconds since 1970.
+pub(crate) fn date(text: &str) -> Result<i64, String> {
+    microseconds(Ranking::Text(text))
+        .ok_or_else(|| "write a date such as 2026-11-15 or 2026-11-15T09:00:00Z".to_owned())
+}
+
+/// The least resemblance, as it is given to a flag.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or_else(|| "write a number from 0 to 1".to_owned())
+}
+
+/// A time as people are shown it: only the date if it is a midnight, as sweeps' dates are.
+pub(crate) fn shown_time(time: i64) -> String {
+    let text = format_time(time);
+    text.strip_suffix("T00:00:00Z").map_or_else(|| text.clone(), str::to_owned)
+}
+
+/// Where and when a document was seen, in `--json`.
+#[derive(Serialize)]
+pub(crate) struct JsonPlace<'a> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    first: String,
+    last: String,
+    gone: Option<String>,
+    versions: u32,
+}
+
+impl<'a> JsonPlace<'a> {
+    pub(crate) fn of(place: &'a Place) -> Self {
+        JsonPlace {
+            id: &place.key,
+            site: place.site.as_deref(),
+            title: place.title.as_deref(),
+            first: format_time(place.first),
+            last: format_time(place.last),
+            gone: place.gone.map(format_time),
+            versions: place.versions,
+        }
+    }
+}
+
+/// Why there is no answer about an address.
+fn unknown(asked: &str) -> anyhow::Error {
+    anyhow::anyhow!("there is no document `{asked}`")
+}
+
 /// What a person can do about it.
 fn explained(error: StoreError) -> anyhow::Error {
+    if let StoreError::SweepTooEarly { sweep, latest } = error {
+        return too_early(sweep, latest);
+    }
     let hint = match &error {
         StoreError::NoStore { .. } => {
             Some("`wonbon add` or `wonbon init` makes one; --store says where it is")
@@ -74,6 +135,14 @@ fn explained(error: StoreError) -> anyhow::Error {
         Some(hint) => anyhow::anyhow!("{error} ({hint})"),
         None => error.into(),
     }
+}
+
+fn too_early(sweep: i64, latest: i64) -> anyhow::Error {
+    anyhow::anyhow!(
+        "the sweep of {} is earlier than the store's latest, of {}: sweeps are added in order",
+        shown_time(sweep),
+        shown_time(latest)
+    )
 }
 
 /// A creation time that cannot be understood.
@@ -103,6 +172,7 @@ fn new_document<'a>(visited: &Visited<'a>) -> Result<NewDocument<'a>, NotATime> 
         author: owned(visited.about.author),
         title: owned(visited.about.title),
         language: owned(visited.about.language),
+        sweep: None,
         content: Content::Extracted { bytes: visited.bytes, text: visited.text },
     })
 }

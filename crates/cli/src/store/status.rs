@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::open_to_read;
+use super::{open_to_read, shown_time};
 use crate::Outcome;
 use crate::batch::thousands;
 use crate::output::Output;
@@ -29,6 +29,9 @@ struct Status {
     copies: u64,
     empty: u64,
     old_versions: u64,
+    sweeps: u64,
+    latest_sweep: Option<String>,
+    watched: u64,
     database_bytes: u64,
     snapshot_bytes: u64,
     search_bytes: u64,
@@ -53,6 +56,9 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         copies: counts.copies,
         empty: counts.empty,
         old_versions: counts.old_versions,
+        sweeps: counts.sweeps,
+        latest_sweep: counts.latest_sweep.map(shown_time),
+        watched: counts.watched,
         database_bytes: disk.database,
         snapshot_bytes: disk.snapshot,
         search_bytes: disk.search,
@@ -96,6 +102,12 @@ fn table(status: &Status) -> String {
         ("old versions", status.old_versions, String::new()),
     ] {
         lines.push(format!("{what:<16} {:>14}  {note}", thousands(count)));
+    }
+    if let Some(latest) = &status.latest_sweep {
+        lines.push(format!("{:<16} {:>14}  latest {latest}", "sweeps", thousands(status.sweeps)));
+    }
+    if status.watched > 0 {
+        lines.push(format!("{:<16} {:>14}", "watched", thousands(status.watched)));
     }
     lines.push(String::new());
     for (what, bytes) in [

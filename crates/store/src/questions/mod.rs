@@ -4,7 +4,18 @@
 //! built on it.
 
 mod ask;
+mod changes;
+mod copies;
+mod moved;
 mod sources;
+mod watch;
 
 pub use ask::{Answer, MOST_ASKED_BYTES, Match, Measure, Question, SURE, most_verified};
-pub use sources::{Passage, Source, Sources, SourcesQuestion, Unexplained};
+pub(crate) use changes::OldVersion;
+pub use changes::{
+    Changes, ChangesQuestion, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges, Version,
+};
+pub use copies::{Copies, Copy, SiteCopies};
+pub use moved::{Finding, Holder, Hop, Moved};
+pub use sources::{Source, SourcePassage, Sources, SourcesQuestion, Unexplained};
+pub use watch::{Differing, Passage, WatchReport, Watched};

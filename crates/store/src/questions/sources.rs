@@ -41,7 +41,7 @@ impl Default for SourcesQuestion {
 
 /// Words of the text that stand in a source too, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage {
+pub struct SourcePassage {
     /// Which words of the text.
     pub words: Range<usize>,
     /// Where they stand in the text, in bytes.
@@ -56,7 +56,7 @@ pub struct Source {
     /// The document.
     pub document: StoredDocument,
     /// What it explains that none before it did.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<SourcePassage>,
     /// How many words these are.
     pub words: usize,
     /// How many words it explains, whether others do or not.
@@ -200,7 +200,7 @@ fn passages(
     places: &[Range<usize>],
     source: &str,
     store: &Store,
-) -> Vec<Passage> {
+) -> Vec<SourcePassage> {
     let source_shingles = shingles(source, store.inner.preparer.shingle_words());
     let mut source_places = Vec::new();
     for_each_word_at(source, |_, place| source_places.push(place));
@@ -208,7 +208,7 @@ fn passages(
     for (at, &shingle) in source_shingles.iter().enumerate() {
         first.entry(shingle).or_insert(at);
     }
-    let mut passages: Vec<Passage> = Vec::new();
+    let mut passages: Vec<SourcePassage> = Vec::new();
     for run in runs(fresh) {
         // From the first word of the run on: the shingle that covers it says where it stands.
         let mut word = run.start;
@@ -229,7 +229,7 @@ fn passages(
             let end = (start + same - 1 + width).min(run.end);
             let from = at + (word - start);
             let source_words = from..(from + end - word).min(source_places.len());
-            passages.push(Passage {
+            passages.push(SourcePassage {
                 place: place(places, &(word..end)),
                 source_place: place(&source_places, &source_words),
                 words: word..end,

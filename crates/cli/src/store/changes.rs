@@ -1,0 +1,345 @@
+//! `wonbon changes`: the versions of a page, and how all pages change.
+
+mod page;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Serialize;
+use wonbon_input::time::format_time;
+use wonbon_store::{
+    Changes, ChangesQuestion, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges,
+};
+
+use super::{JsonPlace, date, explained, open_to_read, shown_time, unknown};
+use crate::batch::thousands;
+use crate::output::Output;
+use crate::{Outcome, report};
+
+/// Show the versions of a page, or how all pages change.
+///
+/// With a URL: its versions with the dates they were stored and seen, their words, and the resemblance
+/// between neighbours. Otherwise, from the sweeps of all sites or of one: what each sweep saw (pages
+/// found on a site's first sweep, born, changed, unchanged, come back, died, moved within and between
+/// sites), how often pages change, how much, and how long they live.
+///
+/// A page is missed by a sweep that saw its site but not it; of sites it did not see a sweep says
+/// nothing. A family that loses one address and gains another in the same sweep moved. Exit code 1 if
+/// there is no such page.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A page: its URL or id.
+    #[arg(value_name = "URL", conflicts_with = "site")]
+    url: Option<String>,
+    /// Pages of this site only.
+    #[arg(long, value_name = "SITE")]
+    site: Option<String>,
+    /// Sweeps from this date on only; for a page, versions stored or seen from then on.
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    since: Option<i64>,
+    /// Print the answer as one line of JSON.
+    #[arg(long)]
+    json: bool,
+    /// Write a page with plots to this file too.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct JsonHistory<'a> {
+    page: JsonPlace<'a>,
+    versions: Vec<JsonVersion<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonVersion<'a> {
+    version: u32,
+    created: String,
+    stored: String,
+    title: Option<&'a str>,
+    words: u64,
+    /// To the version before.
+    resemblance: Option<f64>,
+    seen: Vec<[String; 2]>,
+}
+
+#[derive(Serialize)]
+struct JsonChanges<'a> {
+    site: Option<&'a str>,
+    since: Option<String>,
+    sweeps: Vec<JsonSweep>,
+    pages: u64,
+    intervals: u64,
+    changed_intervals: u64,
+    changes_per_page: Vec<(u32, u64)>,
+    change_rates: Vec<(&'static str, u64)>,
+    /// Changes by the resemblance of the two versions, from below 0.1 to 1.
+    resemblances: Vec<(String, u64)>,
+    ended: JsonLives,
+    going_on: JsonLives,
+}
+
+#[derive(Serialize)]
+struct JsonSweep {
+    sweep: String,
+    seen: u64,
+    found: u64,
+    born: u64,
+    came_back: u64,
+    changed: u64,
+    unchanged: u64,
+    died: u64,
+    moved_within: u64,
+    moved_between: u64,
+    mean_resemblance: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct JsonLives {
+    pages: u64,
+    mean_days: Option<f64>,
+    median_days: Option<f64>,
+    by_sweeps: Vec<(&'static str, u64)>,
+}
+
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    let store = open_to_read(directory)?;
+    let mut output = Output::new();
+    let html = if let Some(url) = &args.url {
+        let Some(history) = store.history(url, args.since).map_err(explained)? else {
+            report::refused(&unknown(url));
+            return Ok(Outcome::Refused);
+        };
+        if args.json {
+            output.json_line(&json_history(&history))?;
+        } else {
+            output.bytes(history_table(&history).as_bytes())?;
+        }
+        page::of_history(&history)
+    } else {
+        let question = ChangesQuestion { site: args.site.as_deref(), since: args.since };
+        let changes = store.changes(&question).map_err(explained)?;
+        if changes.sweeps.is_empty() {
+            let of_site = args.site.as_ref().map_or_else(String::new, |site| format!(" of {site}"));
+            report::note(&format!("no sweep{of_site} was added; `wonbon add --sweep DATE` does"));
+        }
+        if args.json {
+            output.json_line(&json(args, &changes))?;
+        } else {
+            output.bytes(table(&changes).as_bytes())?;
+        }
+        page::of_changes(args.site.as_deref(), args.since, &changes)
+    };
+    output.finish()?;
+    if let Some(path) = &args.html {
+        // Under its own name only when it is whole.
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let partial = path.with_file_name(format!("{name}.partial"));
+        std::fs::write(&partial, html)
+            .and_then(|()| std::fs::rename(&partial, path))
+            .with_context(|| format!("could not write {}", path.display()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn json_history(history: &PageHistory) -> JsonHistory<'_> {
+    JsonHistory {
+        page: JsonPlace::of(&history.place),
+        versions: history
+            .versions
+            .iter()
+            .map(|version| JsonVersion {
+                version: version.version,
+                created: format_time(version.created),
+                stored: format_time(version.stored),
+                title: version.title.as_deref(),
+                words: version.words,
+                resemblance: version.resemblance,
+                seen: version.seen.iter().map(|(a, b)| [*a, *b].map(format_time)).collect(),
+            })
+            .collect(),
+    }
+}
+
+fn json<'a>(args: &'a Args, changes: &Changes) -> JsonChanges<'a> {
+    JsonChanges {
+        site: args.site.as_deref(),
+        since: args.since.map(format_time),
+        sweeps: changes.sweeps.iter().map(json_sweep).collect(),
+        pages: changes.pages,
+        intervals: changes.intervals,
+        changed_intervals: changes.changed_intervals,
+        changes_per_page: changes.changes_per_page.iter().map(|(a, b)| (*a, *b)).collect(),
+        change_rates: RATE_CLASSES.into_iter().zip(changes.rates).collect(),
+        resemblances: resemblance_classes().into_iter().zip(changes.resemblances).collect(),
+        ended: json_lives(&changes.ended),
+        going_on: json_lives(&changes.going_on),
+    }
+}
+
+fn json_sweep(counts: &SweepChanges) -> JsonSweep {
+    JsonSweep {
+        sweep: format_time(counts.sweep),
+        seen: counts.seen,
+        found: counts.found,
+        born: counts.born,
+        came_back: counts.came_back,
+        changed: counts.changed,
+        unchanged: counts.unchanged,
+        died: counts.died,
+        moved_within: counts.moved_within,
+        moved_between: counts.moved_between,
+        mean_resemblance: counts.mean_resemblance(),
+    }
+}
+
+fn json_lives(lives: &Lives) -> JsonLives {
+    JsonLives {
+        pages: lives.pages,
+        mean_days: lives.mean().map(days),
+        median_days: lives.median.map(|life| days(life as f64)),
+        by_sweeps: LIFE_CLASSES.into_iter().zip(lives.by_sweeps).collect(),
+    }
+}
+
+fn days(microseconds: f64) -> f64 {
+    microseconds / 86_400e6
+}
+
+/// The names of the classes of resemblance.
+fn resemblance_classes() -> Vec<String> {
+    let tenth = |at: usize| format!("{:.1}–{:.1}", at as f64 / 10.0, (at + 1) as f64 / 10.0);
+    (0..10).map(tenth).chain(["1".to_owned()]).collect()
+}
+
+fn history_table(history: &PageHistory) -> String {
+    let mut text = format!("{}\n", history.place.key);
+    let mut rows =
+        vec![["version", "stored", "seen", "words", "resemblance"].map(str::to_owned).to_vec()];
+    for version in &history.versions {
+        let seen: Vec<String> = version
+            .seen
+            .iter()
+            .map(|(first, last)| format!("{} to {}", shown_time(*first), shown_time(*last)))
+            .collect();
+        rows.push(vec![
+            version.version.to_string(),
+            shown_time(version.stored - version.stored.rem_euclid(1_000_000)),
+            if seen.is_empty() { "–".to_owned() } else { seen.join(", ") },
+            thousands(version.words),
+            version.resemblance.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}")),
+        ]);
+    }
+    text.push_str(&aligned(&rows, &[0, 3, 4]));
+    text
+}
+
+fn table(changes: &Changes) -> String {
+    let names = [
+        "sweep",
+        "seen",
+        "found",
+        "born",
+        "back",
+        "changed",
+        "same",
+        "died",
+        "moved",
+        "elsewhere",
+        "alike",
+    ];
+    let mut rows = vec![names.map(str::to_owned).to_vec()];
+    for counts in &changes.sweeps {
+        let numbers = [
+            counts.seen,
+            counts.found,
+            counts.born,
+            counts.came_back,
+            counts.changed,
+            counts.unchanged,
+            counts.died,
+            counts.moved_within,
+            counts.moved_between,
+        ];
+        let mut row = vec![shown_time(counts.sweep)];
+        row.extend(numbers.map(thousands));
+        row.push(counts.mean_resemblance().map_or_else(String::new, |mean| format!("{mean:.3}")));
+        rows.push(row);
+    }
+    let mut text = aligned(&rows, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    let share = |part: u64, all: u64| match all {
+        0 => "–".to_owned(),
+        _ => format!("{:.1} %", part as f64 * 100.0 / all as f64),
+    };
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "\n{} pages; changed in {} of {} intervals between neighbouring sweeps ({})",
+        thousands(changes.pages),
+        thousands(changes.changed_intervals),
+        thousands(changes.intervals),
+        share(changes.changed_intervals, changes.intervals)
+    );
+    let named = |names: &[&str], counts: &[u64]| {
+        let rows: Vec<Vec<String>> = names
+            .iter()
+            .zip(counts)
+            .map(|(name, count)| vec![format!("  {name}"), thousands(*count)])
+            .collect();
+        aligned(&rows, &[1])
+    };
+    text.push_str("\npages by the share of intervals in which they change\n");
+    text.push_str(&named(&RATE_CLASSES, &changes.rates));
+    text.push_str("\nchanges by the resemblance of the two versions\n");
+    let classes = resemblance_classes();
+    let classes: Vec<&str> = classes.iter().map(String::as_str).collect();
+    text.push_str(&named(&classes, &changes.resemblances));
+    text.push_str("\nlives in sweeps of the site, from the first to the last that saw the page\n");
+    let mut rows = vec![["", "ended", "go on"].map(str::to_owned).to_vec()];
+    for (at, name) in LIFE_CLASSES.iter().enumerate() {
+        let counts = [changes.ended.by_sweeps[at], changes.going_on.by_sweeps[at]];
+        let mut row = vec![format!("  {name}")];
+        row.extend(counts.map(thousands));
+        rows.push(row);
+    }
+    for (name, of) in [
+        ("  pages", (|lives: &Lives| Some(thousands(lives.pages))) as fn(&Lives) -> Option<String>),
+        ("  mean days", |lives| lives.mean().map(|life| format!("{:.1}", days(life)))),
+        ("  median days", |lives| lives.median.map(|life| format!("{:.1}", days(life as f64)))),
+    ] {
+        let shown = |lives| of(lives).unwrap_or_else(|| "–".to_owned());
+        rows.push(vec![name.to_owned(), shown(&changes.ended), shown(&changes.going_on)]);
+    }
+    text.push_str(&aligned(&rows, &[1, 2]));
+    text
+}
+
+/// Rows as columns; these ones to the right.
+fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
+    let width = |text: &str| text.chars().count();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max())
+        .map(Option::unwrap_or_default)
+        .collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            let padding = " ".repeat(widths[at] - width(cell));
+            let gap = if at == 0 { "" } else { "  " };
+            line.push_str(gap);
+            if right.contains(&at) {
+                line.push_str(&padding);
+                line.push_str(cell);
+            } else {
+                line.push_str(cell);
+                line.push_str(&padding);
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

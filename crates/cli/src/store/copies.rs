@@ -1,0 +1,192 @@
+//! `wonbon copies`: who holds a document.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+use wonbon_input::time::format_time;
+use wonbon_store::{Copies, Copy};
+
+use super::{JsonPlace, explained, open_to_read, share, shown_time, unknown};
+use crate::output::Output;
+use crate::{Outcome, report};
+
+/// List who holds a document, by site.
+///
+/// Each holder with when it was first and last seen, its resemblance, and which version of the document
+/// it follows: the one it resembles most. Members of the document's family are always listed. Exit code
+/// 1 if nobody holds it, or there is no such document.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The document: its URL or id.
+    #[arg(value_name = "URL")]
+    url: String,
+    /// The least resemblance to a version.
+    #[arg(long, value_name = "R", default_value_t = 0.5, value_parser = share)]
+    min: f64,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// One line of JSON.
+    Json,
+    /// A line for each holder.
+    Csv,
+}
+
+#[derive(Serialize)]
+struct JsonCopies<'a> {
+    document: JsonPlace<'a>,
+    holders: usize,
+    sites: Vec<JsonSite<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonSite<'a> {
+    site: Option<&'a str>,
+    first: String,
+    last: String,
+    copies: Vec<JsonCopy<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonCopy<'a> {
+    #[serde(flatten)]
+    place: JsonPlace<'a>,
+    resemblance: f64,
+    follows: u32,
+    current: bool,
+    family: bool,
+}
+
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    let store = open_to_read(directory)?;
+    let Some(copies) = store.copies(&args.url, args.min).map_err(explained)? else {
+        report::refused(&unknown(&args.url));
+        return Ok(Outcome::Refused);
+    };
+    let mut output = Output::new();
+    match args.format {
+        Format::Table => output.bytes(table(&copies).as_bytes())?,
+        Format::Json => output.json_line(&json(&copies))?,
+        Format::Csv => output.bytes(csv(&copies).as_bytes())?,
+    }
+    output.finish()?;
+    Ok(if copies.sites.is_empty() { Outcome::Refused } else { Outcome::Done })
+}
+
+fn holders(copies: &Copies) -> usize {
+    copies.sites.iter().map(|site| site.copies.len()).sum()
+}
+
+fn json(copies: &Copies) -> JsonCopies<'_> {
+    let versions = copies.place.versions;
+    JsonCopies {
+        document: JsonPlace::of(&copies.place),
+        holders: holders(copies),
+        sites: copies
+            .sites
+            .iter()
+            .map(|site| JsonSite {
+                site: site.site.as_deref(),
+                first: format_time(site.first),
+                last: format_time(site.last),
+                copies: site
+                    .copies
+                    .iter()
+                    .map(|copy| JsonCopy {
+                        place: JsonPlace::of(&copy.place),
+                        resemblance: copy.resemblance,
+                        follows: copy.follows,
+                        current: copy.follows == versions,
+                        family: copy.family,
+                    })
+                    .collect(),
+            })
+            .collect(),
+    }
+}
+
+fn follows(copy: &Copy, versions: u32) -> String {
+    if versions == 1 {
+        String::new()
+    } else if copy.follows == versions {
+        format!("current, version {versions} of {versions}")
+    } else {
+        format!("version {} of {versions}", copy.follows)
+    }
+}
+
+fn table(copies: &Copies) -> String {
+    let versions = copies.place.versions;
+    let mut text = format!(
+        "{}\n{} holders on {} sites\n",
+        copies.place.key,
+        holders(copies),
+        copies.sites.len()
+    );
+    for site in &copies.sites {
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "\n{}: {}, seen {} to {}",
+            site.site.as_deref().unwrap_or("no site"),
+            site.copies.len(),
+            shown_time(site.first),
+            shown_time(site.last)
+        );
+        for copy in &site.copies {
+            let gone = copy
+                .place
+                .gone
+                .map_or_else(String::new, |gone| format!(", missed since {}", shown_time(gone)));
+            let line = format!(
+                "  {:.3}  {} to {}  {}  {}{gone}",
+                copy.resemblance,
+                shown_time(copy.place.first),
+                shown_time(copy.place.last),
+                copy.place.key,
+                follows(copy, versions)
+            );
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    text
+}
+
+/// A field of CSV: quoted if it has to be.
+fn field(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+fn csv(copies: &Copies) -> String {
+    let mut text = String::from("site,id,first,last,gone,resemblance,follows,versions,family\n");
+    for site in &copies.sites {
+        for copy in &site.copies {
+            // Writing to a string does not fail.
+            let _ = writeln!(
+                text,
+                "{},{},{},{},{},{},{},{},{}",
+                field(site.site.as_deref().unwrap_or_default()),
+                field(&copy.place.key),
+                format_time(copy.place.first),
+                format_time(copy.place.last),
+                copy.place.gone.map_or_else(String::new, format_time),
+                copy.resemblance,
+                copy.follows,
+                copies.place.versions,
+                copy.family
+            );
+        }
+    }
+    text
+}

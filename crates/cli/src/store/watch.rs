@@ -1,0 +1,248 @@
+//! `wonbon watch`: reference documents, and copies that differ from them by a little.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use wonbon_input::time::format_time;
+use wonbon_store::{Passage, Store, WatchReport};
+
+use super::{JsonPlace, explained, open_to_read, share, shown_time, unknown};
+use crate::output::Output;
+use crate::{Outcome, report};
+
+/// Watch reference documents (licences, contracts, laws) for copies that differ by a little.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Watch stored documents. Exit code 1 if one is not there.
+    Add {
+        /// The documents: URLs or ids.
+        #[arg(required = true, value_name = "URL")]
+        urls: Vec<String>,
+    },
+    /// Watch documents no more. Exit code 1 if one was not watched.
+    Remove {
+        /// The documents: URLs or ids.
+        #[arg(required = true, value_name = "URL")]
+        urls: Vec<String>,
+    },
+    /// List the documents that are watched.
+    List {
+        /// Print one JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List stored copies that differ from a watched document by a little, with the differing words.
+    ///
+    /// Copies with the very words are counted as faithful; copies with the very words of an earlier
+    /// version are listed apart. Exit code 1 if any copy differs.
+    Report {
+        /// The least resemblance of a copy.
+        #[arg(long, value_name = "R", default_value_t = 0.8, value_parser = share)]
+        min: f64,
+        /// Print one JSON object a line for each watched document.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    match &args.command {
+        Command::Add { urls } => {
+            let store = Store::open(directory).map_err(explained)?;
+            let mut outcome = Outcome::Done;
+            for url in urls {
+                if !store.watch(url).map_err(explained)? {
+                    report::refused(&unknown(url));
+                    outcome = Outcome::Refused;
+                }
+            }
+            store.close().map_err(explained)?;
+            Ok(outcome)
+        }
+        Command::Remove { urls } => {
+            let store = Store::open(directory).map_err(explained)?;
+            let mut outcome = Outcome::Done;
+            for url in urls {
+                if !store.unwatch(url).map_err(explained)? {
+                    report::refused(&anyhow::anyhow!("`{url}` is not watched"));
+                    outcome = Outcome::Refused;
+                }
+            }
+            store.close().map_err(explained)?;
+            Ok(outcome)
+        }
+        Command::List { json } => list(&open_to_read(directory)?, *json),
+        Command::Report { min, json } => tell(&open_to_read(directory)?, *min, *json),
+    }
+}
+
+fn list(store: &Store, json: bool) -> anyhow::Result<Outcome> {
+    let mut output = Output::new();
+    for watched in store.watched()? {
+        if json {
+            output.json_line(&serde_json::json!({
+                "document": JsonPlace::of(&watched.place),
+                "since": format_time(watched.since),
+            }))?;
+        } else {
+            let line = format!("{}\n", watched.place.key);
+            output.bytes(line.as_bytes())?;
+        }
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+#[derive(Serialize)]
+struct JsonReport<'a> {
+    document: JsonPlace<'a>,
+    faithful: u64,
+    outdated: Vec<JsonOutdated<'a>>,
+    differing: Vec<JsonDiffering<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonOutdated<'a> {
+    #[serde(flatten)]
+    place: JsonPlace<'a>,
+    follows: u32,
+}
+
+#[derive(Serialize)]
+struct JsonDiffering<'a> {
+    #[serde(flatten)]
+    place: JsonPlace<'a>,
+    resemblance: f64,
+    words_missing: usize,
+    words_added: usize,
+    passages: Vec<JsonPassage<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonPassage<'a> {
+    before: &'a str,
+    reference: &'a str,
+    copy: &'a str,
+    after: &'a str,
+}
+
+fn json_of(report: &WatchReport) -> JsonReport<'_> {
+    JsonReport {
+        document: JsonPlace::of(&report.watched.place),
+        faithful: report.faithful,
+        outdated: report
+            .outdated
+            .iter()
+            .map(|(place, version)| JsonOutdated { place: JsonPlace::of(place), follows: *version })
+            .collect(),
+        differing: report
+            .differing
+            .iter()
+            .map(|copy| JsonDiffering {
+                place: JsonPlace::of(&copy.place),
+                resemblance: copy.resemblance,
+                words_missing: copy.words.0,
+                words_added: copy.words.1,
+                passages: copy
+                    .passages
+                    .iter()
+                    .map(|passage| JsonPassage {
+                        before: &passage.before,
+                        reference: &passage.reference,
+                        copy: &passage.copy,
+                        after: &passage.after,
+                    })
+                    .collect(),
+            })
+            .collect(),
+    }
+}
+
+fn tell(store: &Store, min: f64, json: bool) -> anyhow::Result<Outcome> {
+    let watched = store.watched()?;
+    if watched.is_empty() {
+        report::note("no document is watched; `wonbon watch add` marks one");
+    }
+    let mut output = Output::new();
+    let mut outcome = Outcome::Done;
+    for watched in &watched {
+        // Deleted since it was listed.
+        let Some(report) = store.watch_report(watched, min).map_err(explained)? else { continue };
+        if !report.differing.is_empty() {
+            outcome = Outcome::Refused;
+        }
+        if json {
+            output.json_line(&json_of(&report))?;
+        } else {
+            output.styled(&shown(&report))?;
+        }
+    }
+    output.finish()?;
+    Ok(outcome)
+}
+
+const HEAD: Style = Style::new().bold();
+const OUT: Style = AnsiColor::Red.on_default();
+const IN: Style = AnsiColor::Green.on_default();
+
+/// Passages of a copy that are shown.
+const MOST_PASSAGES: usize = 20;
+
+fn shown(report: &WatchReport) -> String {
+    let place = &report.watched.place;
+    let mut text = format!(
+        "{HEAD}{}{HEAD:#}\n  {} faithful, {} of an earlier version, {} that differ\n",
+        place.key,
+        report.faithful,
+        report.outdated.len(),
+        report.differing.len()
+    );
+    // Writing to a string does not fail.
+    for (old, version) in &report.outdated {
+        let versions = place.versions;
+        let _ = writeln!(text, "  {} follows version {version} of {versions}", old.key);
+    }
+    for copy in &report.differing {
+        let (missing, added) = copy.words;
+        let _ = writeln!(
+            text,
+            "  {}\n    resemblance {:.3}, {missing} words missing, {added} put in, last seen {}",
+            copy.place.key,
+            copy.resemblance,
+            shown_time(copy.place.last)
+        );
+        for passage in copy.passages.iter().take(MOST_PASSAGES) {
+            let _ = writeln!(text, "    {}", shown_passage(passage));
+        }
+        if copy.passages.len() > MOST_PASSAGES {
+            let _ = writeln!(text, "    and {} more places", copy.passages.len() - MOST_PASSAGES);
+        }
+    }
+    text
+}
+
+fn shown_passage(passage: &Passage) -> String {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut parts = Vec::new();
+    if !passage.before.is_empty() {
+        parts.push(format!("… {}", one_line(&passage.before)));
+    }
+    if !passage.reference.is_empty() {
+        parts.push(format!("{OUT}[-{}-]{OUT:#}", one_line(&passage.reference)));
+    }
+    if !passage.copy.is_empty() {
+        parts.push(format!("{IN}{{+{}+}}{IN:#}", one_line(&passage.copy)));
+    }
+    if !passage.after.is_empty() {
+        parts.push(format!("{} …", one_line(&passage.after)));
+    }
+    parts.join(" ")
+}

@@ -1,0 +1,479 @@
+//! Lines or grouped bars over time: several series of numbers, one number each a moment.
+//!
+//! Lines stand where their time is; grouped bars stand at equal distances, one group a moment. A
+//! moment without a number is a gap, not a zero. Series are told apart by colour, by dashes and by
+//! the shape of their marks, and all numbers stand in a table that can be opened below the picture,
+//! so neither colour nor sight is needed.
+
+use std::fmt::Write as _;
+
+use crate::page::Cell;
+use crate::{Page, escape, thousands};
+
+/// A moment at which numbers are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    /// Where it is, in microseconds since 1970; moments stand in order.
+    pub at: i64,
+    /// How it is called: `2026-11-15`.
+    pub label: String,
+}
+
+impl Moment {
+    /// A moment and its name.
+    pub fn new(at: i64, label: impl Into<String>) -> Self {
+        Moment { at, label: label.into() }
+    }
+}
+
+/// Numbers that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// What they are.
+    pub name: String,
+    /// One for each moment; `None`, or one that is not finite, is a gap.
+    pub values: Vec<Option<f64>>,
+}
+
+impl Series {
+    /// A name and one number for each moment.
+    pub fn new(name: impl Into<String>, values: impl IntoIterator<Item = Option<f64>>) -> Self {
+        Series { name: name.into(), values: values.into_iter().collect() }
+    }
+
+    fn value(&self, at: usize) -> Option<f64> {
+        self.values.get(at).copied().flatten().filter(|value| value.is_finite())
+    }
+}
+
+/// How numbers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Whole numbers.
+    Counts,
+    /// Parts of one, written as percent.
+    Shares,
+    /// Any numbers.
+    Numbers,
+}
+
+/// How numbers are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// A line for each series.
+    Lines,
+    /// A bar for each series at each moment.
+    Bars,
+}
+
+/// A plot over time.
+#[derive(Debug, Clone, Copy)]
+pub struct TimePlot<'a> {
+    /// What it shows.
+    pub title: &'a str,
+    /// What a moment is: `sweep`.
+    pub moments: &'a str,
+    /// What the numbers count: `documents`.
+    pub values: &'a str,
+    /// How numbers are written.
+    pub scale: Scale,
+    /// How numbers are drawn.
+    pub shape: Shape,
+    /// The moments, in order.
+    pub points: &'a [Moment],
+    /// The numbers, each series as long as `points`.
+    pub series: &'a [Series],
+}
+
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 260.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 30.0;
+const TOP: f64 = 28.0;
+const BOTTOM: f64 = 46.0;
+/// Colours of the style sheet.
+const COLOURS: usize = 6;
+const DASHES: [&str; 4] = ["", "7 4", "2 3", "9 3 2 3"];
+/// The width of a character of an axis, with some room.
+const CHARACTER: f64 = 7.6;
+
+impl Page {
+    /// Draws a plot over time, with its legend and its numbers.
+    pub fn time_plot(&mut self, plot: &TimePlot<'_>) {
+        let known =
+            || plot.series.iter().flat_map(|s| (0..plot.points.len()).map(|at| s.value(at)));
+        self.markup(format_args!("<figure><figcaption>{}</figcaption>", escape(plot.title)));
+        if known().flatten().next().is_none() {
+            self.markup(format_args!("<p>There are no numbers yet.</p></figure>"));
+            return;
+        }
+        let axis = Axis::over(known().flatten(), plot.scale);
+        let picture = Picture { plot, axis };
+        let (name, description) = (self.fresh_name(), self.fresh_name());
+        self.markup(format_args!(
+            "<div class=plot tabindex=0 role=group aria-label=\"{}\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-labelledby=\"{name} {description}\"><title id={name}>{}</title><desc id={description}>{}</desc>{}{}</svg></div>",
+            escape(plot.title),
+            escape(plot.title),
+            escape(&picture.told()),
+            picture.axes(),
+            picture.marks()
+        ));
+        self.markup(format_args!("<ul class=legend>"));
+        for (number, series) in plot.series.iter().enumerate() {
+            let swatch = match plot.shape {
+                Shape::Lines => format!(
+                    "<path d=\"M1 6H29\" stroke-dasharray=\"{}\"/>{}",
+                    dashes(number),
+                    mark(number, 15.0, 6.0)
+                ),
+                Shape::Bars => "<rect x=9 y=0 width=12 height=12 rx=2 />".to_owned(),
+            };
+            self.markup(format_args!(
+                "<li class=s{}><svg class=series viewBox=\"0 0 30 12\" aria-hidden=true>{swatch}</svg><span>{}</span></li>",
+                number % COLOURS,
+                escape(&series.name)
+            ));
+        }
+        self.markup(format_args!("</ul>"));
+        let columns: Vec<&str> = std::iter::once(plot.moments)
+            .chain(plot.series.iter().map(|s| s.name.as_str()))
+            .collect();
+        let rows: Vec<Vec<Cell>> = plot
+            .points
+            .iter()
+            .enumerate()
+            .map(|(at, moment)| {
+                let numbers = plot.series.iter().map(|series| {
+                    Cell::Number(
+                        series.value(at).map_or_else(|| "–".to_owned(), |v| exact(plot.scale, v)),
+                    )
+                });
+                std::iter::once(Cell::Text(moment.label.clone())).chain(numbers).collect()
+            })
+            .collect();
+        self.details("the numbers", false, |page| page.table(&columns, &rows));
+        self.markup(format_args!("</figure>"));
+    }
+}
+
+/// The vertical axis: steps that people count in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Axis {
+    /// The lowest and the highest line, in steps.
+    steps: (i64, i64),
+    step: f64,
+    scale: Scale,
+}
+
+impl Axis {
+    /// The axis that holds all of these and zero.
+    fn over(values: impl Iterator<Item = f64>, scale: Scale) -> Self {
+        let (low, high) =
+            values.fold((0.0_f64, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+        let span = if high > low { high / 5.0 - low / 5.0 } else { 0.2 };
+        let tens = 10_f64.powf(span.log10().floor()).max(f64::MIN_POSITIVE);
+        let mut step = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|nice| nice * tens)
+            .find(|&step| step >= span * 0.999)
+            .unwrap_or(span);
+        if scale == Scale::Counts {
+            step = step.max(1.0);
+        }
+        let steps = ((low / step).floor() as i64, ((high / step).ceil() as i64).max(1));
+        Axis { steps, step, scale }
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        let (low, high) = (self.steps.0 as f64, self.steps.1 as f64);
+        let part = (value / self.step - low) / (high - low);
+        HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM)
+    }
+
+    /// The number at a line.
+    fn label(&self, line: i64) -> String {
+        let value = line as f64 * self.step;
+        let decimals = |step: f64| (-step.log10().floor()).clamp(0.0, 12.0) as usize;
+        match self.scale {
+            Scale::Counts => count(value),
+            Scale::Shares => format!("{:.*} %", decimals(self.step * 100.0), value * 100.0),
+            Scale::Numbers if self.step >= 1.0 => count(value),
+            Scale::Numbers => format!("{value:.*}", decimals(self.step)),
+        }
+    }
+}
+
+/// A whole number with its thousands apart.
+fn count(value: f64) -> String {
+    let sign = if value <= -0.5 { "−" } else { "" };
+    format!("{sign}{}", thousands(value.abs().round() as u64))
+}
+
+/// A number in the table and in words.
+fn exact(scale: Scale, value: f64) -> String {
+    match scale {
+        Scale::Counts => count(value),
+        Scale::Shares => format!("{:.1} %", value * 100.0),
+        Scale::Numbers => {
+            let text = format!("{value:.3}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+    }
+}
+
+fn dashes(series: usize) -> &'static str {
+    DASHES[series % DASHES.len()]
+}
+
+/// The mark of a series at a place.
+fn mark(series: usize, x: f64, y: f64) -> String {
+    match series % 4 {
+        0 => format!("<circle class=mark cx={x:.1} cy={y:.1} r=3.6 />"),
+        1 => format!("<path class=mark d=\"M{:.1} {:.1}h7v7h-7z\"/>", x - 3.5, y - 3.5),
+        2 => format!("<path class=mark d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\"/>", y - 5.0),
+        _ => format!("<path class=mark d=\"M{x:.1} {:.1}l4.6 8h-9.2z\"/>", y - 5.0),
+    }
+}
+
+struct Picture<'a> {
+    plot: &'a TimePlot<'a>,
+    axis: Axis,
+}
+
+impl Picture<'_> {
+    /// Where a moment is; the middle of its group for bars.
+    fn x(&self, at: usize) -> f64 {
+        let points = self.plot.points;
+        let width = WIDTH - LEFT - RIGHT;
+        if self.plot.shape == Shape::Bars || points.len() < 2 {
+            return LEFT + width * (at as f64 + 0.5) / points.len() as f64;
+        }
+        let (first, last) = (points[0].at as f64, points[points.len() - 1].at as f64);
+        let inside = 12.0;
+        let part = if last > first {
+            ((points[at].at as f64 - first) / (last - first)).clamp(0.0, 1.0)
+        } else {
+            at as f64 / (points.len() - 1) as f64
+        };
+        LEFT + inside + (width - 2.0 * inside) * part
+    }
+
+    /// The plot in a sentence for each series.
+    fn told(&self) -> String {
+        let plot = self.plot;
+        let mut told = format!("{} for each {}.", plot.values, plot.moments);
+        for series in plot.series {
+            let known: Vec<(usize, f64)> =
+                (0..plot.points.len()).filter_map(|at| Some((at, series.value(at)?))).collect();
+            let (Some(first), Some(last)) = (known.first(), known.last()) else { continue };
+            let tell = |&(at, value): &(usize, f64)| {
+                format!("{} at {}", exact(plot.scale, value), plot.points[at].label)
+            };
+            let _ = write!(told, " {}: from {} to {}.", series.name, tell(first), tell(last));
+        }
+        told
+    }
+
+    fn axes(&self) -> String {
+        let mut out = String::new();
+        for line in self.axis.steps.0..=self.axis.steps.1 {
+            let y = self.axis.y(line as f64 * self.axis.step);
+            let _ = write!(
+                out,
+                "<line class=grid x1={LEFT} x2={} y1={y:.1} y2={y:.1} /><text class=label x={} y={:.1}>{}</text>",
+                WIDTH - RIGHT,
+                LEFT - 8.0,
+                y + 4.5,
+                self.axis.label(line)
+            );
+        }
+        let _ = write!(
+            out,
+            "<text class=axis x=0 y=13>{}</text><text class=middle x={:.1} y={}>{}</text>",
+            escape(self.plot.values),
+            LEFT + (WIDTH - LEFT - RIGHT) / 2.0,
+            HEIGHT - 6.0,
+            escape(self.plot.moments)
+        );
+        // Names of moments where there is room for them.
+        let mut free = 0.0;
+        for (at, moment) in self.plot.points.iter().enumerate() {
+            let half = moment.label.chars().count() as f64 * CHARACTER / 2.0;
+            let x = self.x(at).min(WIDTH - half);
+            if x - half < free {
+                continue;
+            }
+            free = x + half + CHARACTER;
+            let _ = write!(
+                out,
+                "<text class=middle x={x:.1} y={}>{}</text>",
+                HEIGHT - BOTTOM + 18.0,
+                escape(&moment.label)
+            );
+        }
+        out
+    }
+
+    fn marks(&self) -> String {
+        let mut out = String::new();
+        for (number, series) in self.plot.series.iter().enumerate() {
+            let _ = write!(out, "<g class=\"series s{}\">", number % COLOURS);
+            match self.plot.shape {
+                Shape::Lines => self.line(number, series, &mut out),
+                Shape::Bars => self.bars_of(number, series, &mut out),
+            }
+            out.push_str("</g>");
+        }
+        out
+    }
+
+    /// What is told of a mark when a pointer rests on it.
+    fn tip(&self, series: &Series, at: usize, value: f64) -> String {
+        let plot = self.plot;
+        escape(&format!("{}, {}: {}", plot.points[at].label, series.name, exact(plot.scale, value)))
+    }
+
+    fn line(&self, number: usize, series: &Series, out: &mut String) {
+        let mut way = String::new();
+        let mut marks = String::new();
+        let mut open = false;
+        for at in 0..self.plot.points.len() {
+            let Some(value) = series.value(at) else {
+                open = false;
+                continue;
+            };
+            let (x, y) = (self.x(at), self.axis.y(value));
+            let _ = write!(way, "{}{x:.1} {y:.1}", if open { "L" } else { "M" });
+            open = true;
+            let tip = self.tip(series, at, value);
+            let _ = write!(marks, "<g>{}<title>{tip}</title></g>", mark(number, x, y));
+        }
+        let _ = write!(out, "<path d=\"{way}\" stroke-dasharray=\"{}\"/>{marks}", dashes(number));
+    }
+
+    fn bars_of(&self, number: usize, series: &Series, out: &mut String) {
+        let group = (WIDTH - LEFT - RIGHT) / self.plot.points.len() as f64 * 0.8;
+        let group = group.min(34.0 * self.plot.series.len() as f64);
+        let bar = group / self.plot.series.len() as f64;
+        for at in 0..self.plot.points.len() {
+            let Some(value) = series.value(at) else { continue };
+            let (zero, y) = (self.axis.y(0.0), self.axis.y(value));
+            let height = if value == 0.0 { 0.0 } else { (zero - y).abs().max(1.0) };
+            let _ = write!(
+                out,
+                "<rect x={:.1} y={:.1} width={:.1} height={height:.1} rx=1><title>{}</title></rect>",
+                self.x(at) - group / 2.0 + bar * number as f64,
+                zero.min(y),
+                (bar - 1.0).max(0.6),
+                self.tip(series, at, value)
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn drawn(shape: Shape, scale: Scale, points: &[Moment], series: &[Series]) -> String {
+        let mut page = Page::new("plot");
+        page.time_plot(&TimePlot {
+            title: "A <plot>",
+            moments: "sweep",
+            values: "documents",
+            scale,
+            shape,
+            points,
+            series,
+        });
+        page.body().to_owned()
+    }
+
+    fn days(count: usize) -> Vec<Moment> {
+        (0..count)
+            .map(|day| Moment::new(day as i64 * 86_400_000_000, format!("day {day}")))
+            .collect()
+    }
+
+    #[test]
+    fn axes_count_as_people_do() {
+        let labels = |values: &[f64], scale| {
+            let axis = Axis::over(values.iter().copied(), scale);
+            (axis.steps.0..=axis.steps.1).map(|line| axis.label(line)).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(&[3.0], Scale::Counts), ["0", "1", "2", "3"]);
+        assert_eq!(labels(&[0.0], Scale::Counts), ["0", "1"]);
+        assert_eq!(
+            labels(&[870.0], Scale::Counts),
+            ["0", "200", "400", "600", "800", "1\u{202F}000"]
+        );
+        assert_eq!(
+            labels(&[0.93], Scale::Shares),
+            ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]
+        );
+        assert_eq!(
+            labels(&[0.002], Scale::Shares),
+            ["0.00 %", "0.05 %", "0.10 %", "0.15 %", "0.20 %"]
+        );
+        assert_eq!(labels(&[-4.0, 8.0], Scale::Numbers), ["−5", "0", "5", "10"]);
+    }
+
+    #[test]
+    fn a_gap_breaks_the_line_and_is_no_zero() {
+        let values = [Some(1.0), None, Some(2.0), Some(f64::NAN), Some(3.0)];
+        let html = drawn(Shape::Lines, Scale::Counts, &days(5), &[Series::new("kept", values)]);
+        let way = html.split("<path d=\"").nth(1).unwrap().split('"').next().unwrap();
+        assert_eq!(way.matches('M').count(), 3, "{way}");
+        assert_eq!(html.matches("<td class=n>–</td>").count(), 2);
+        assert!(html.contains("kept: from 1 at day 0 to 3 at day 4."), "{html}");
+    }
+
+    #[test]
+    fn nothing_to_draw_is_said() {
+        let html = drawn(Shape::Bars, Scale::Counts, &[], &[]);
+        assert!(html.contains("There are no numbers yet.") && !html.contains("<svg"), "{html}");
+    }
+
+    #[test]
+    fn every_number_is_there_in_words() {
+        let series = [
+            Series::new("born", [Some(1200.0), Some(40.0)]),
+            Series::new("died", [Some(0.0), Some(7.0)]),
+        ];
+        for shape in [Shape::Lines, Shape::Bars] {
+            let html = drawn(shape, Scale::Counts, &days(2), &series);
+            for cell in ["1\u{202F}200", "40", "0", "7"] {
+                assert!(html.contains(&format!("<td class=n>{cell}</td>")), "{cell}: {html}");
+            }
+            assert!(html.contains("A &lt;plot&gt;") && !html.contains("<plot>"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_mark_is_inside_the_picture(
+            values in prop::collection::vec(prop::option::of(-1e9..1e9_f64), 1..30),
+            bars: bool,
+        ) {
+            let series = Series::new("numbers", values.iter().copied());
+            let points = days(values.len());
+            let shape = if bars { Shape::Bars } else { Shape::Lines };
+            if values.iter().flatten().next().is_some() {
+                let axis = Axis::over(values.iter().copied().flatten(), Scale::Numbers);
+                prop_assert!(axis.steps.1 - axis.steps.0 <= 8, "{axis:?}");
+                for value in values.iter().flatten() {
+                    prop_assert!((TOP - 0.1..=HEIGHT - BOTTOM + 0.1).contains(&axis.y(*value)));
+                }
+                let plot = TimePlot { title: "", moments: "", values: "", scale: Scale::Numbers, shape, points: &points, series: std::slice::from_ref(&series) };
+                let picture = Picture { plot: &plot, axis };
+                for at in 0..points.len() {
+                    prop_assert!((LEFT..=WIDTH - RIGHT).contains(&picture.x(at)));
+                }
+            }
+            let html = drawn(shape, Scale::Numbers, &points, &[series]);
+            prop_assert!(!html.contains("NaN") && !html.contains("inf"));
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Where a document is now that its address is gone.
+//!
+//! A page that is gone may live on elsewhere: moved by its owner, kept by someone who copied it, put
+//! into a larger page, cut into several. The question looks at everything that is like its last text,
+//! at its family, and at where sweeps saw its address lead. Places that are there come before places
+//! that are gone; of those, the one last seen latest, then the one a redirect leads to (the owner's own
+//! word), then the one first seen latest, then the most alike, then by key.
+//!
+//! A redirect to a page that does not resemble the document (a front page, say) is told, and is no
+//! place that holds it. Where no text is known, because only redirects of the address were seen, the
+//! redirect is believed.
+//!
+//! A store without sweeps knows of no page that it is gone: creation and storing stand in for first
+//! and last seen.
+//!
+//! Cost: one question for resemblance, and if nothing holds the document whole, two for containment.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use wonbon_index::Row;
+use wonbon_sketch::{ElementSet, Overlap};
+
+use super::ask::{Measure, Question};
+use crate::database::{Database, Record};
+use crate::error::StoreError;
+use crate::store::Store;
+use crate::sweeps::Place;
+
+/// The most places that are looked at for one question.
+pub(crate) const MOST_PLACES: usize = 100_000;
+
+/// A page holds a document inside itself if it has this part of it.
+const MERGED: f64 = 0.8;
+
+/// A page is a part of a document if this much of the page is the document's…
+const PART_OF_PAGE: f64 = 0.5;
+/// …and this much of the document.
+const PART_OF_DOCUMENT: f64 = 0.1;
+
+/// Redirects are followed so far.
+const MOST_HOPS: usize = 16;
+
+/// A place that holds a document, or a part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Holder {
+    /// Where, and when it was seen there.
+    pub place: Place,
+    /// The exact sizes, the document asked about on the left; unknown where no text of it is.
+    pub overlap: Option<Overlap>,
+    /// The sweep that saw the address asked about lead here, if one did.
+    pub redirect: Option<i64>,
+}
+
+/// One step of a redirect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hop {
+    /// The address.
+    pub from: String,
+    /// Where it leads.
+    pub to: String,
+    /// The latest sweep that saw it.
+    pub sweep: i64,
+}
+
+/// What became of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finding {
+    /// It is where it was.
+    Here,
+    /// It is elsewhere; the first is the newest place.
+    Moved(Vec<Holder>),
+    /// It is inside a larger page; the first is the newest.
+    Merged(Vec<Holder>),
+    /// Pages hold parts of it, the largest part first.
+    Split {
+        /// The parts.
+        parts: Vec<Holder>,
+        /// What share of the document they have together.
+        covered: f64,
+    },
+    /// Nothing holds it any more; these did, the last seen first.
+    Gone(Vec<Holder>),
+}
+
+/// The answer to where a document is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moved {
+    /// The address asked about.
+    pub asked: String,
+    /// Where it stood; unknown if only redirects of the address were seen.
+    pub place: Option<Place>,
+    /// Where the address leads, step by step.
+    pub redirects: Vec<Hop>,
+    /// What became of it.
+    pub finding: Finding,
+    /// Other places that are there and hold it, if it is where it was.
+    pub also: Vec<Holder>,
+}
+
+impl Store {
+    /// Says where the document of an address is now; `None` if the address was never seen. Places
+    /// resemble its last text by at least `min`.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn moved(&self, asked: &str, min: f64) -> Result<Option<Moved>, StoreError> {
+        let (record, hops) = self.reading(|database| {
+            let record = database.named(asked)?;
+            // Redirects are noted by address, which may not be what was asked.
+            let names = record.as_ref().map(|record| [Some(&record.key), record.url.as_ref()]);
+            let mut hops = hops_from(database, asked)?;
+            for name in names.into_iter().flatten().flatten() {
+                if hops.is_empty() && name != asked {
+                    hops = hops_from(database, name)?;
+                }
+            }
+            Ok::<_, StoreError>((record, hops))
+        })?;
+        let Some(record) = record else {
+            return if hops.is_empty() {
+                Ok(None)
+            } else {
+                self.only_redirects(asked, hops).map(Some)
+            };
+        };
+        let place = self.reading(|database| database.place(&record))?;
+        let text = self.reading(|database| database.text(record.row))?;
+        let (shingles, ..) = self.inner.preparer.shingles(&text);
+        let (there, gone) = self.holders(&record, &text, &shingles, &hops, min)?;
+        let answer = |finding, also| Moved {
+            asked: asked.to_owned(),
+            place: Some(place.clone()),
+            redirects: hops.clone(),
+            finding,
+            also,
+        };
+        if place.gone.is_none() {
+            return Ok(Some(answer(Finding::Here, there)));
+        }
+        if !there.is_empty() {
+            return Ok(Some(answer(Finding::Moved(there), Vec::new())));
+        }
+        let merged = self.sharing(record.row, &text, Measure::Within, MERGED, &hops)?;
+        if !merged.is_empty() {
+            return Ok(Some(answer(Finding::Merged(merged), Vec::new())));
+        }
+        let mut parts = self.sharing(record.row, &text, Measure::Contains, PART_OF_PAGE, &hops)?;
+        let share = |holder: &Holder| holder.overlap.map_or(0.0, |overlap| overlap.left_in_right());
+        parts.retain(|part| share(part) >= PART_OF_DOCUMENT);
+        if !parts.is_empty() {
+            parts.sort_by(|a, b| {
+                share(b).total_cmp(&share(a)).then_with(|| a.place.key.cmp(&b.place.key))
+            });
+            let covered = self.covered(&shingles, &parts)?;
+            return Ok(Some(answer(Finding::Split { parts, covered }, Vec::new())));
+        }
+        Ok(Some(answer(Finding::Gone(gone), Vec::new())))
+    }
+
+    /// An address of which nothing was stored: its redirect is believed.
+    fn only_redirects(&self, asked: &str, hops: Vec<Hop>) -> Result<Moved, StoreError> {
+        let last = hops.last().expect("there are some");
+        let target = self.reading(|database| {
+            let record = database.named(&last.to)?;
+            record.map(|record| database.place(&record)).transpose()
+        })?;
+        let holders =
+            target.map(|place| Holder { place, overlap: None, redirect: Some(last.sweep) });
+        let finding = match holders {
+            Some(holder) if holder.place.gone.is_none() => Finding::Moved(vec![holder]),
+            holder => Finding::Gone(holder.into_iter().collect()),
+        };
+        Ok(Moved {
+            asked: asked.to_owned(),
+            place: None,
+            redirects: hops,
+            finding,
+            also: Vec::new(),
+        })
+    }
+
+    /// Places that hold a document whole: those that are there, and those that are gone, each with
+    /// the best first.
+    fn holders(
+        &self,
+        record: &Record,
+        text: &str,
+        shingles: &ElementSet,
+        hops: &[Hop],
+        min: f64,
+    ) -> Result<(Vec<Holder>, Vec<Holder>), StoreError> {
+        let question = Question { measure: Measure::Resemblance, min, limit: MOST_PLACES };
+        let mut found: Vec<(Row, Option<Overlap>)> = self
+            .ask(text, &question)?
+            .matches
+            .into_iter()
+            .map(|found| (found.document.row, Some(found.overlap)))
+            .collect();
+        self.reading(|database| {
+            let mut known: HashSet<Row> = found.iter().map(|(row, _)| *row).collect();
+            known.insert(record.row);
+            let family = family_of(database, record)?.into_iter();
+            found.extend(family.filter(|row| known.insert(*row)).map(|row| (row, None)));
+            let mut holders = Vec::new();
+            for (row, overlap) in found {
+                if row == record.row {
+                    continue;
+                }
+                // Deleted since it was found.
+                let Some(other) = database.record(row)? else { continue };
+                let overlap = match overlap {
+                    Some(overlap) => overlap,
+                    None => shingles.overlap(&self.inner.preparer.shingles(&database.text(row)?).0),
+                };
+                holders.push(holder(database, &other, overlap, hops)?);
+            }
+            let (mut there, mut gone): (Vec<_>, Vec<_>) =
+                holders.into_iter().partition(|holder| holder.place.gone.is_none());
+            for holders in [&mut there, &mut gone] {
+                holders.sort_by(best_first);
+            }
+            Ok((there, gone))
+        })
+    }
+
+    /// Places that are there and share so much with a text.
+    fn sharing(
+        &self,
+        row: Row,
+        text: &str,
+        measure: Measure,
+        min: f64,
+        hops: &[Hop],
+    ) -> Result<Vec<Holder>, StoreError> {
+        let answer = self.ask(text, &Question { measure, min, limit: MOST_PLACES })?;
+        self.reading(|database| {
+            let mut holders = Vec::new();
+            for found in answer.matches {
+                if found.document.row == row {
+                    continue;
+                }
+                let Some(other) = database.record(found.document.row)? else { continue };
+                let holder = holder(database, &other, found.overlap, hops)?;
+                if holder.place.gone.is_none() {
+                    holders.push(holder);
+                }
+            }
+            holders.sort_by(best_first);
+            Ok(holders)
+        })
+    }
+
+    /// The share of a set that the texts of some places have together.
+    fn covered(&self, shingles: &ElementSet, parts: &[Holder]) -> Result<f64, StoreError> {
+        self.reading(|database| {
+            let mut all = Vec::new();
+            for part in parts {
+                if let Some(record) = database.record_by_key(&part.place.key)? {
+                    let text = database.text(record.row)?;
+                    all.extend(self.inner.preparer.shingles(&text).0.into_vec());
+                }
+            }
+            Ok(shingles.overlap(&ElementSet::new(all)).left_in_right())
+        })
+    }
+}
+
+/// Original and copies of a document's family.
+pub(crate) fn family_of(database: &Database, record: &Record) -> Result<Vec<Row>, StoreError> {
+    let original = record.standing.original.unwrap_or(record.row);
+    let mut rows = database.family(original)?;
+    rows.push(original);
+    Ok(rows)
+}
+
+fn holder(
+    database: &Database,
+    record: &Record,
+    overlap: Overlap,
+    hops: &[Hop],
+) -> Result<Holder, StoreError> {
+    let leads_here =
+        |hop: &&Hop| hop.to == record.key || record.url.as_ref().is_some_and(|url| *url == hop.to);
+    let redirect = hops.iter().find(leads_here).map(|hop| hop.sweep);
+    Ok(Holder { place: database.place(record)?, overlap: Some(overlap), redirect })
+}
+
+/// Last seen latest; then where a redirect leads; then first seen latest; then the most alike.
+fn best_first(a: &Holder, b: &Holder) -> std::cmp::Ordering {
+    let rank = |holder: &Holder| {
+        Reverse((holder.place.last, holder.redirect.is_some(), holder.place.first))
+    };
+    let alike = |holder: &Holder| holder.overlap.map_or(0.0, |overlap| overlap.resemblance());
+    rank(a)
+        .cmp(&rank(b))
+        .then_with(|| alike(b).total_cmp(&alike(a)))
+        .then_with(|| a.place.key.cmp(&b.place.key))
+}
+
+/// Where an address leads, step by step, by the latest redirect of each.
+fn hops_from(database: &Database, asked: &str) -> Result<Vec<Hop>, StoreError> {
+    let mut hops: Vec<Hop> = Vec::new();
+    let mut at = asked.to_owned();
+    while hops.len() < MOST_HOPS {
+        let Some((sweep, to)) = database.redirects(&at)?.pop() else { break };
+        if to == asked || hops.iter().any(|hop| hop.from == to) {
+            break;
+        }
+        hops.push(Hop { from: std::mem::replace(&mut at, to.clone()), to, sweep });
+    }
+    Ok(hops)
+}
