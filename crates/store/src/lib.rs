@@ -39,7 +39,9 @@ pub use document::{
 pub use error::StoreError;
 pub use params::{NotASeed, SeedSource, StoreParams};
 pub use prepare::Prepared;
-pub use questions::{Answer, Match, Measure, Question};
+pub use questions::{
+    Answer, CollapseConfig, Collapsed, Match, Measure, Question, ResultCopy, ResultGroup, collapse,
+};
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
 pub use searching::{SearchResult, SearchResults};
 pub use store::{Counts, DiskBytes, Pending, Store};

@@ -6,6 +6,7 @@
 pub(crate) mod add;
 pub(crate) mod backup;
 pub(crate) mod check;
+pub(crate) mod collapse;
 pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod get;

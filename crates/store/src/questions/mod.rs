@@ -4,5 +4,7 @@
 //! built on it.
 
 mod ask;
+mod collapse;
 
 pub use ask::{Answer, Match, Measure, Question};
+pub use collapse::{CollapseConfig, Collapsed, ResultCopy, ResultGroup, collapse};
