@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use serde::Serialize;
+use wonbon_pages::{Compared, Shared, comparison_page};
 use wonbon_sketch::{
     ElementSet, Estimate, FeatureMaker, FeatureParams, Features, MinValues, Overlap,
     containments_from_resemblance,
@@ -15,7 +16,7 @@ use wonbon_text::shingles::{ShingleCount, Shingler};
 
 use crate::Outcome;
 use crate::options::{Document, ShingleOptions, read_document};
-use crate::output::Output;
+use crate::output::{Output, write_file};
 use crate::rule::{DEFAULT_RULE, Rule};
 
 /// Compare two documents: resemblance, containment both ways, and a verdict.
@@ -47,6 +48,10 @@ pub(crate) struct Args {
     /// number; in colour on a terminal.
     #[arg(long)]
     diff: bool,
+    /// Write a page that shows the two texts beside each other, passage by passage, with every
+    /// differing word and every moved block marked. It needs nothing but a browser.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// One JSON object instead of the table.
     #[arg(long)]
     json: bool,
@@ -70,8 +75,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let a = Side::read(read_document(&args.a)?, &mut shingler, &maker);
     let b = Side::read(read_document(&args.b)?, &mut shingler, &maker);
     let comparison = Comparison::of(&a, &b, args.rule)?;
-    let found =
-        args.diff.then(|| difference(&a.document.core.page.text, &b.document.core.page.text));
+    let found = (args.diff || args.html.is_some())
+        .then(|| difference(&a.document.core.page.text, &b.document.core.page.text));
+    if let (Some(path), Some(found)) = (&args.html, &found) {
+        write_file(path, comparison.page(&a, &b, found).as_bytes())?;
+    }
+    let found = found.filter(|_| args.diff);
 
     let mut output = Output::new();
     if args.json {
@@ -233,6 +242,23 @@ impl Comparison {
             }
             _ => String::new(),
         }
+    }
+
+    fn page(&self, a: &Side, b: &Side, found: &Difference) -> String {
+        let compared = Compared {
+            left_name: &a.document.name,
+            left: &a.document.core.page.text,
+            right_name: &b.document.name,
+            right: &b.document.core.page.text,
+            found,
+        };
+        let shared = Shared {
+            verdict: self.verdict.name(),
+            resemblance: self.overlap.resemblance(),
+            left_in_right: self.overlap.left_in_right(),
+            right_in_left: self.overlap.right_in_left(),
+        };
+        comparison_page(&compared, &shared)
     }
 
     fn json<'a>(&self, a: &'a Side, b: &'a Side, found: Option<&Difference>) -> Json<'a> {

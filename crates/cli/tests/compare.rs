@@ -162,3 +162,45 @@ fn what_cannot_be_read_is_named_in_one_sentence() {
     let output = wonbon(&["compare", &a, "no-such-file.txt"]);
     assert!(stderr(&output).contains("could not open no-such-file.txt"), "{}", stderr(&output));
 }
+
+const BLOCK: &str =
+    "A delegation from the ministry arrived with maps and a great many questions about depth.";
+const REST: &str = "The harbour was quiet on Monday. Two boats left before dawn and came back with \
+    almost nothing, which surprised nobody who had watched the weather.";
+
+#[test]
+fn blocks_that_moved_have_a_number_at_both_places() {
+    let files = Files::new();
+    let a = files.write("a.txt", format!("{BLOCK}\n\n{REST}\n\nThe end.\n"));
+    let b = files.write("b.txt", format!("{REST}\n\n{BLOCK}\n\nThe very end.\n"));
+    let output = wonbon(&["compare", &a, &b, "--diff"]);
+    insta::assert_snapshot!(transcript(&output, Some(files.path())));
+    let found = json(&wonbon(&["compare", &a, &b, "--diff", "--json"]));
+    assert_eq!(found["moved"][0]["a"], BLOCK.trim_end_matches('.'));
+    assert_eq!(found["moved"][0]["words_a"], serde_json::json!([0, 15]));
+    assert_eq!(found["moved"][0]["words_b"], serde_json::json!([25, 40]));
+    assert_eq!(found["differences"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_page_shows_both_texts_and_needs_nothing_else() {
+    let files = Files::new();
+    let a = files.write("a.txt", format!("{BLOCK}\n\n{REST}\n\n끝났다 <b>정말</b>\n"));
+    let b = files.write("b.txt", format!("{REST}\n\n{BLOCK}\n\n끝났다 아직\n"));
+    let page = files.path().join("page.html");
+    let output = wonbon(&["compare", &a, &b, "--html", page.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        html.contains("<ins>아직</ins>") && html.contains("<del>b&gt;정말&lt;/b</del>"),
+        "{html}"
+    );
+    assert!(html.contains("id=w1-a1") && html.contains("id=w1-b1"), "{html}");
+    for outside in ["<script", "http:", "https:", "@import", "url("] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    assert!(!files.path().join("page.html.partial").exists());
+    let output = wonbon(&["compare", &a, &b, "--html", "no-such-folder/page.html"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("could not write no-such-folder/page.html"));
+}

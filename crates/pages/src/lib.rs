@@ -38,6 +38,8 @@
 //! | horizontal bars: a histogram | [`Page::bars`] |
 //! | lines or grouped bars over time | [`Page::time_plot`], of [`Series`] at [`Moment`]s |
 //! | where two texts differ, in one paragraph | [`Page::differences`] |
+//! | two texts beside each other | [`Page::side_by_side`], or the whole page: [`comparison_page`] |
+//! | parts of one as bars | [`Page::shares`] |
 //! | parts of a page | [`Page::columns`], [`Page::section`], [`Page::details`] |
 //! | one's own markup | [`Page::markup`], with [`escape`] for what comes from outside |
 //!
@@ -54,10 +56,11 @@ mod differences;
 mod escape;
 mod numbers;
 mod page;
-
+mod side_by_side;
 mod time_plot;
 
 pub use escape::escape;
 pub use numbers::{bytes, thousands};
 pub use page::{Card, Cell, Page};
+pub use side_by_side::{Compared, Shared, comparison_page};
 pub use time_plot::{Moment, Scale, Series, Shape, TimePlot};

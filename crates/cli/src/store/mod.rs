@@ -8,6 +8,7 @@ pub(crate) mod asking;
 pub(crate) mod backup;
 pub(crate) mod changes;
 pub(crate) mod check;
+pub(crate) mod collapse;
 pub(crate) mod copies;
 pub(crate) mod delete;
 pub(crate) mod export;

@@ -5,6 +5,7 @@
 
 mod ask;
 mod changes;
+mod collapse;
 mod copies;
 mod moved;
 mod sources;
@@ -15,6 +16,7 @@ pub(crate) use changes::OldVersion;
 pub use changes::{
     Changes, ChangesQuestion, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges, Version,
 };
+pub use collapse::{CollapseConfig, Collapsed, ResultCopy, ResultGroup, collapse};
 pub use copies::{Copies, Copy, SiteCopies};
 pub use moved::{Finding, Holder, Hop, Moved};
 pub use sources::{Source, SourcePassage, Sources, SourcesQuestion, Unexplained};
