@@ -2,8 +2,8 @@
 //! same memory within moments of each other.
 //!
 //! `time` reads a file of token numbers once and runs each algorithm at each threshold,
-//! `--repeat` times, alternating, and prints a JSON line for each cell with the least wall time
-//! and the least CPU time. `generate` writes a seeded set with the shape of the paper's data.
+//! `--repeat` times, alternating (also between numbers of threads, if several are given), and
+//! prints a JSON line for each cell with the least wall time and the least CPU time. `generate` writes a seeded set with the shape of the paper's data.
 //! What it leaves out: reading, ordering and printing (see `wonbon join --stats`).
 
 use std::io::{BufWriter, Write};
@@ -31,8 +31,8 @@ enum Command {
         algorithms: Vec<String>,
         #[arg(long, default_value = "3")]
         repeat: u32,
-        #[arg(long, default_value = "1")]
-        threads: usize,
+        #[arg(long, value_delimiter = ',', default_value = "1")]
+        threads: Vec<usize>,
         #[arg(long, default_value = "jaccard")]
         measure: String,
         /// An algorithm that took longer than so many seconds is not run at lower thresholds.
@@ -83,13 +83,17 @@ fn main() -> Result<()> {
         Command::Time { file, mut thresholds, algorithms, repeat, threads, measure, limit } => {
             let measure = measure.parse().ok().context("unknown measure")?;
             let collection = read(&file)?;
-            let mut slow = vec![false; algorithms.len()];
+            let columns: Vec<(&str, usize)> = algorithms
+                .iter()
+                .flat_map(|name| threads.iter().map(move |&threads| (name.as_str(), threads)))
+                .collect();
+            let mut slow = vec![false; columns.len()];
             // Highest first: the fastest cells come first and the limit cuts the rest.
             thresholds.sort_by(|a, b| b.partial_cmp(a).expect("text compares"));
             for threshold in thresholds {
-                let mut cells: Vec<Option<Cell>> = vec![None; algorithms.len()];
+                let mut cells: Vec<Option<Cell>> = vec![None; columns.len()];
                 for _ in 0..repeat {
-                    for (at, name) in algorithms.iter().enumerate() {
+                    for (at, &(name, threads)) in columns.iter().enumerate() {
                         if slow[at] || cells[at].as_ref().is_some_and(|cell| cell.wall > NOT_REPEATED) {
                             continue;
                         }
@@ -108,8 +112,8 @@ fn main() -> Result<()> {
                         "records": collection.len(),
                         "tokens": collection.token_count(),
                         "threshold": threshold,
-                        "algorithm": algorithms[at],
-                        "threads": threads,
+                        "algorithm": columns[at].0,
+                        "threads": columns[at].1,
                         "wall_seconds": cell.wall,
                         "cpu_seconds": cell.cpu,
                         "busiest_seconds": cell.busiest,

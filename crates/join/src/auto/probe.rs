@@ -21,8 +21,9 @@ const ENDS_FETCHED: usize = 64;
 /// The front of lists is asked for so many probes ahead, and so many tokens of each.
 const LISTS_AHEAD: u32 = 2;
 const LISTS_FETCHED: usize = 12;
-/// So many postings no longer stay near the processor by themselves.
-const FETCH_FROM: usize = 1 << 16;
+/// The ends of so many lists (2 MB) no longer stay near the processor by themselves. Asking for
+/// fewer costs more than it saves: 10 to 25 % at high thresholds.
+const FETCH_FROM: usize = 1 << 18;
 /// How many blocks of columns share one limit.
 const BLOCKS_AT_ONCE: u32 = 16;
 
@@ -67,9 +68,8 @@ pub(super) struct Worker<'a> {
     ends: Vec<Ends>,
     /// Slots before this are in the lists.
     added: u32,
-    /// The postings, where this worker fills them itself; how many there will be.
+    /// The postings, where this worker fills them itself.
     own_postings: Option<Vec<u64>>,
-    postings_count: usize,
     /// The last record whose narrow signature was made, and that.
     total: (u32, u64),
     /// The probe (plus one) that last took up each slot of the block.
@@ -105,7 +105,6 @@ impl<'a> Worker<'a> {
             ends: Vec::new(),
             added: 0,
             own_postings: None,
-            postings_count: 0,
             total: (u32::MAX, 0),
             taken_by: Vec::new(),
             lookups: Vec::new(),
@@ -123,7 +122,6 @@ impl<'a> Worker<'a> {
         self.taken_by.resize((all.end - all.start) as usize, 0);
         if plan.segments.is_none() {
             self.ends = postings.ends();
-            self.postings_count = postings.words().len() / 2;
             self.added = all.start;
             return;
         }
@@ -135,11 +133,12 @@ impl<'a> Worker<'a> {
         let mut counted = counted.unwrap_or_else(|| Counted::nothing(block));
         counted.move_to(block, bounds, slots);
         self.added = counted.slots.start;
-        (self.ends, self.postings_count) = counted.lay_out();
+        let (ends, count) = counted.lay_out();
+        self.ends = ends;
         drop(counted);
-        if self.own_postings.as_ref().is_none_or(|room| room.len() < 2 * self.postings_count) {
+        if self.own_postings.as_ref().is_none_or(|room| room.len() < 2 * count) {
             self.own_postings = None;
-            self.own_postings = Some(vec![0; 2 * self.postings_count]);
+            self.own_postings = Some(vec![0; 2 * count]);
         }
     }
 
@@ -174,7 +173,7 @@ impl<'a> Worker<'a> {
             if self.shared.plan.by_columns(size) {
                 self.by_columns(record, window, matches);
             } else {
-                if self.postings_count > FETCH_FROM {
+                if self.ends.len() > FETCH_FROM {
                     self.fetch_ahead(record);
                 }
                 self.by_postings(record, window, matches);
