@@ -5,7 +5,8 @@
 #
 #   benches/join/run.sh             everything: within 15 minutes on a quiet machine
 #   QUICK=1 benches/join/run.sh     three thresholds, one repetition, small generated sets
-#   TWO=1 benches/join/run.sh       only auto on one core and on two, in turn: a table of its own
+#   TWO=1 benches/join/run.sh       only auto on one core and on two, in turn: a table of its own,
+#                                   SPEND seconds (3) a cell
 #
 # Data: ../shared/data/join beside the checkout (skipped where absent), and generated sets with
 # the shape of the paper's DBLP and ENRON.
@@ -16,7 +17,7 @@
 # Left out: reading and printing, except in the memory table, whose cells are whole processes.
 set -euo pipefail
 cd "$(dirname "$0")"
-command="${TWO:+TWO=$TWO }${REPEAT:+REPEAT=$REPEAT }${QUICK:+QUICK=$QUICK }${LIMIT:+LIMIT=$LIMIT }${BUDGET:+BUDGET=$BUDGET }benches/join/run.sh"
+command="${TWO:+TWO=$TWO }${SPEND:+SPEND=$SPEND }${REPEAT:+REPEAT=$REPEAT }${QUICK:+QUICK=$QUICK }${LIMIT:+LIMIT=$LIMIT }${BUDGET:+BUDGET=$BUDGET }benches/join/run.sh"
 limit=${LIMIT:-20}
 others_limit=${OTHERS_LIMIT:-30}
 budget=${BUDGET:-900}
@@ -94,9 +95,12 @@ if [ -n "${TWO:-}" ]; then
     [ -s "$work/$shape.txt" ] || "$bench" generate $shape "${records[@]}" > "$work/$shape.txt"
   done
   for file in "${sets[@]}" "$work/dblp.txt" "$work/enron.txt"; do
-    case $file in *.zst) asked=$thresholds times=$((4 * repeat)) ;; *) asked=$generated_thresholds times=$repeat ;; esac
+    case $file in
+      *.zst) asked=$thresholds ;;
+      *) asked=$generated_thresholds ;;
+    esac
     echo "== $(basename "$file") (${SECONDS} s)" >&2
-    within "$(left 0)" "$(basename "$file")" "$bench" time "$file" --repeat "$times" \
+    within "$(left 0)" "$(basename "$file")" "$bench" time "$file" --repeat "$repeat" --spend "${SPEND:-3}" \
       --threads 1,2 --algorithms auto --thresholds "$asked" >> "$cells"
   done
   python3 two_cores.py "$cells" "$notes" "$out/$(date +%F)-two-cores.md" \

@@ -27,10 +27,17 @@ enum Command {
         file: PathBuf,
         #[arg(long, value_delimiter = ',', default_value = "0.5,0.6,0.7,0.8,0.85,0.9,0.95")]
         thresholds: Vec<String>,
-        #[arg(long, value_delimiter = ',', default_value = "auto,allpairs,ppjoin,ppjoin+,mpjoin,apjoin")]
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "auto,allpairs,ppjoin,ppjoin+,mpjoin,apjoin"
+        )]
         algorithms: Vec<String>,
         #[arg(long, default_value = "3")]
         repeat: u32,
+        /// Repeats further until so many seconds went into a threshold.
+        #[arg(long, default_value = "0")]
+        spend: f64,
         #[arg(long, value_delimiter = ',', default_value = "1")]
         threads: Vec<usize>,
         #[arg(long, default_value = "jaccard")]
@@ -80,7 +87,16 @@ fn main() -> Result<()> {
             failed?;
             out.flush()?;
         }
-        Command::Time { file, mut thresholds, algorithms, repeat, threads, measure, limit } => {
+        Command::Time {
+            file,
+            mut thresholds,
+            algorithms,
+            repeat,
+            spend,
+            threads,
+            measure,
+            limit,
+        } => {
             let measure = measure.parse().ok().context("unknown measure")?;
             let collection = read(&file)?;
             let columns: Vec<(&str, usize)> = algorithms
@@ -92,9 +108,13 @@ fn main() -> Result<()> {
             thresholds.sort_by(|a, b| b.partial_cmp(a).expect("text compares"));
             for threshold in thresholds {
                 let mut cells: Vec<Option<Cell>> = vec![None; columns.len()];
-                for _ in 0..repeat {
+                let (started, mut rounds) = (Instant::now(), 0);
+                while rounds < repeat || started.elapsed().as_secs_f64() < spend {
+                    rounds += 1;
                     for (at, &(name, threads)) in columns.iter().enumerate() {
-                        if slow[at] || cells[at].as_ref().is_some_and(|cell| cell.wall > NOT_REPEATED) {
+                        if slow[at]
+                            || cells[at].as_ref().is_some_and(|cell| cell.wall > NOT_REPEATED)
+                        {
                             continue;
                         }
                         let cell = run(&collection, name, &threshold, measure, threads)?;
