@@ -17,8 +17,8 @@ def main():
            " in turn in one process, the least of the repetitions",
            "- `two / one`: wall time, the target is 0.6",
            "- `work`: CPU seconds of two threads over twice those of one: 0.5 if nothing is done twice",
-           "- `busiest`: CPU seconds of the busier of two threads over those of one: what wall time comes to when both"
-           " cores are free, waiting apart",
+           "- `busiest`: CPU seconds of the busier of two threads over those of one: the least that wall time comes to"
+           " when both cores are free",
            *(f"- {note}" for note in notes), ""]
     for name in dict.fromkeys(c["file"] for c in cells):
         sample = next(c for c in cells if c["file"] == name)
