@@ -24,18 +24,23 @@ fn collection(shape: &Shape, records: u32, two_files: bool) -> Collection {
     builder.finish()
 }
 
-fn run(collection: &Collection, way: Way, threshold: &str, threads: usize) -> (Vec<Match>, u64) {
+fn run(
+    collection: &Collection,
+    way: Way,
+    threshold: &str,
+    threads: usize,
+) -> (Vec<Match>, Counters) {
     let params = JoinParams::new(Measure::Jaccard, threshold.parse().unwrap()).unwrap();
     let (mut matches, mut counters) = (Vec::new(), Counters::default());
     Auto { way }
         .join(collection, &params.with_threads(threads), &mut matches, &mut counters)
         .unwrap();
-    (matches, counters.postings)
+    (matches, counters)
 }
 
 /// Large enough that threads have segments, and that who is done takes over from others.
 #[test]
-fn matches_and_their_order_do_not_depend_on_threads() {
+fn matches_their_order_and_counts_do_not_depend_on_threads() {
     for (shape, records, two_files) in
         [(&DBLP, 12_000, false), (&DBLP, 8_000, true), (&ENRON, 700, false)]
     {

@@ -118,13 +118,11 @@ impl Postings {
             let mut cursors = cursors[number].lock().expect("each thread has its own");
             for slot in piece(&plan.posting_slots, number, parts) {
                 block.shelf.fetch(slot + SLOTS_AHEAD);
-                let tokens = block.shelf.tokens(slot);
-                let prefix = bounds.index_prefix(block.shelf.side, tokens.len() as u32);
-                if !has_postings(block, slot, prefix) {
+                if !has_postings(block, bounds, slot) {
                     continue;
                 }
-                let total = kernel.narrow_signature(tokens);
-                for_each_posting(block, slot, prefix, total, |list, [first, second]| {
+                let total = kernel.narrow_signature(block.shelf.tokens(slot));
+                for_each_posting(block, bounds, slot, total, |list, [first, second]| {
                     let at = 2 * cursors[list] as usize;
                     cursors[list] += 1;
                     cells[at].store(first, Ordering::Relaxed);
@@ -148,9 +146,11 @@ impl Postings {
 
 /// Whether a slot has a posting at all: its prefix ends with its most frequent token.
 #[inline]
-pub(super) fn has_postings(block: &ShelfBlock<'_>, slot: u32, prefix: u32) -> bool {
+pub(super) fn has_postings(block: &ShelfBlock<'_>, bounds: &Bounds, slot: u32) -> bool {
     let shelf = block.shelf;
-    prefix > 0 && shelf.tokens(slot)[prefix as usize - 1] >= shelf.collection.first_shared()
+    let tokens = shelf.tokens(slot);
+    let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32) as usize;
+    prefix > 0 && tokens[prefix - 1] >= shelf.collection.first_shared()
 }
 
 /// Calls `each` with list and posting for each shared token in the prefix of a slot, whose
@@ -158,15 +158,17 @@ pub(super) fn has_postings(block: &ShelfBlock<'_>, slot: u32, prefix: u32) -> bo
 #[inline]
 pub(super) fn for_each_posting(
     block: &ShelfBlock<'_>,
+    bounds: &Bounds,
     slot: u32,
-    prefix: u32,
     total: u64,
     mut each: impl FnMut(usize, [u64; 2]),
 ) {
     let shelf = block.shelf;
     let first_shared = shelf.collection.first_shared();
+    let tokens = shelf.tokens(slot);
+    let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
     let mut signature = total;
-    for (position, &token) in shelf.tokens(slot)[..prefix as usize].iter().enumerate() {
+    for (position, &token) in tokens[..prefix as usize].iter().enumerate() {
         signature ^= narrow_bit(token);
         if token >= first_shared {
             let posting = posting(signature, slot, position as u32);

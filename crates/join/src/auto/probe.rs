@@ -68,10 +68,6 @@ pub(super) struct Worker<'a> {
     ends: Vec<Ends>,
     /// Slots before this are in the lists.
     added: u32,
-    /// The size of the first probe of the segment.
-    first_size: u32,
-    /// The last size of which a record was added, and how many of its tokens go into the lists.
-    indexed: (u32, u32),
     /// The postings, where this worker fills them itself.
     own_postings: Option<Vec<u64>>,
     /// The last record whose narrow signature was made, and that.
@@ -108,8 +104,6 @@ impl<'a> Worker<'a> {
             prefix: 0,
             ends: Vec::new(),
             added: 0,
-            first_size: 0,
-            indexed: (0, 0),
             own_postings: None,
             total: (u32::MAX, 0),
             taken_by: Vec::new(),
@@ -132,8 +126,6 @@ impl<'a> Worker<'a> {
             return;
         }
         self.ends = Vec::new();
-        self.first_size = block.shelf.collection.size(segment.start);
-        self.indexed = (0, 0);
         let slots = block.slots_of(bounds, segment);
         let start = slots.start.clamp(all.start, all.end);
         let slots = start..slots.end.clamp(start, all.end);
@@ -230,18 +222,6 @@ impl<'a> Worker<'a> {
         self.total.1
     }
 
-    /// How many tokens of a record of this size go into the lists. Records of the window before
-    /// the segment are only seen by larger ones, with which they must share more.
-    #[inline]
-    fn index_prefix(&mut self, size: u32) -> u32 {
-        if self.indexed.0 != size {
-            let side = self.shared.block.shelf.probing_side();
-            let required = self.shared.bounds.required(side, size.max(self.first_size), size);
-            self.indexed = (size, (size + 1).saturating_sub(required));
-        }
-        self.indexed.1
-    }
-
     /// Brings the lists to where all slots before `end` are in them.
     fn add_until(&mut self, end: u32) {
         let Shared { block, bounds, plan, .. } = *self.shared;
@@ -255,15 +235,14 @@ impl<'a> Worker<'a> {
             self.added = end;
         }
         while self.added < end {
-            let prefix = self.index_prefix(block.shelf.size(self.added));
-            if !has_postings(block, self.added, prefix) {
+            if !has_postings(block, bounds, self.added) {
                 self.added += 1;
                 continue;
             }
             let total = self.total(block.shelf.record(self.added));
             let (ends, postings) = (&mut self.ends, &mut self.own_postings);
             let postings = postings.as_mut().expect("just seen to be there");
-            for_each_posting(block, self.added, prefix, total, |list, posting| {
+            for_each_posting(block, bounds, self.added, total, |list, posting| {
                 let at = 2 * ends[list].tail as usize;
                 ends[list].tail += 1;
                 postings[at..at + 2].copy_from_slice(&posting);
