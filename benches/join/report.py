@@ -28,8 +28,8 @@ def machine():
     return f"{model}, {os.cpu_count()} cores, {platform.system()}; load average at the end {load_now}"
 
 
-def seconds(value):
-    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+def seconds(value, digits=3):
+    return f"{value:.{digits}f}" if value < 10 else f"{value:.1f}"
 
 
 def plot(path, title, x_label, series, x_log=False):
@@ -140,17 +140,19 @@ def main():
     if memory:
         out += ["## Peak memory of the whole program", "",
                 "`wonbon join FILE --threads 1`; the bound is 1.5 x (4 bytes a token + 16 bytes a posting) of the"
-                f" paper's index. Pairs wait to be sorted at {PAIR_BYTES} bytes each, stated apart; resident code and"
-                " buffers of the program are in the figure.", "",
-                "| file | t | MB | of that pairs, MB | bound, MB | without pairs / bound | pairs | reading s | ordering s | joining s | writing s |",
-                "|---|---|---|---|---|---|---|---|---|---|---|"]
+                f" paper's index. Pairs wait to be sorted at {PAIR_BYTES} bytes each. The base is the peak of the same"
+                " program reading as many empty lines, compressed alike: resident code, buffers, the window of zstd.", "",
+                "| file | t | MB | of that pairs, MB | of that base, MB | bound, MB | without pairs / bound | without pairs and base / bound | pairs | reading s | ordering s | joining s | writing s |",
+                "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
         for m in memory:
             if "peak_memory_bytes" not in m:
                 continue
             paper = one.get((m["file"], m["asked"], "apjoin"), m)
             bound = 1.5 * (4 * m["tokens"] + 16 * paper["postings"]) / 1e6
             peak, waiting = m["peak_memory_bytes"] / 1e6, PAIR_BYTES * m["pairs"] / 1e6
-            out.append(f"| {m['file']} | {m['asked']} | {peak:.1f} | {waiting:.1f} | {bound:.1f} | {(peak - waiting) / bound:.2f} "
+            resident = m.get("base_bytes", 0) / 1e6
+            out.append(f"| {m['file']} | {m['asked']} | {peak:.1f} | {waiting:.1f} | {resident:.1f} | {bound:.1f} "
+                       f"| {(peak - waiting) / bound:.2f} | {(peak - waiting - resident) / bound:.2f} "
                        f"| {m['pairs']} | {m['reading_seconds']:.2f} | {m['ordering_seconds']:.2f} | {m['joining_seconds']:.2f} | {m['writing_seconds']:.2f} |")
         out.append("")
     if others:
@@ -168,4 +170,5 @@ def main():
         file.write("\n".join(out))
 
 
-main()
+if __name__ == "__main__":
+    main()

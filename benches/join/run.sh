@@ -5,6 +5,8 @@
 #
 #   benches/join/run.sh             everything: within 15 minutes on a quiet machine
 #   QUICK=1 benches/join/run.sh     three thresholds, one repetition, small generated sets
+#   TWO=1 benches/join/run.sh       only auto on one core and on two, in turn: a table of its own,
+#                                   SPEND seconds (3) a cell
 #
 # Data: ../shared/data/join beside the checkout (skipped where absent), and generated sets with
 # the shape of the paper's DBLP and ENRON.
@@ -15,7 +17,7 @@
 # Left out: reading and printing, except in the memory table, whose cells are whole processes.
 set -euo pipefail
 cd "$(dirname "$0")"
-command="${QUICK:+QUICK=$QUICK }${LIMIT:+LIMIT=$LIMIT }${BUDGET:+BUDGET=$BUDGET }benches/join/run.sh"
+command="${TWO:+TWO=$TWO }${SPEND:+SPEND=$SPEND }${REPEAT:+REPEAT=$REPEAT }${QUICK:+QUICK=$QUICK }${LIMIT:+LIMIT=$LIMIT }${BUDGET:+BUDGET=$BUDGET }benches/join/run.sh"
 limit=${LIMIT:-20}
 others_limit=${OTHERS_LIMIT:-30}
 budget=${BUDGET:-900}
@@ -44,7 +46,7 @@ fi
 mkdir -p "$work"
 
 cargo build --release --quiet
-cargo build --release --quiet --manifest-path ../../Cargo.toml -p wonbon-cli
+[ -n "${TWO:-}" ] || cargo build --release --quiet --manifest-path ../../Cargo.toml -p wonbon-cli
 bench=${CARGO_TARGET_DIR:-target}/release/join-bench
 wonbon=${CARGO_TARGET_DIR:-../../target}/release/wonbon
 
@@ -85,6 +87,28 @@ for name in acl bmspos debdesc enronspam; do
     echo "$name is not beside this checkout" | tee -a "$notes" >&2
   fi
 done
+out=${OUT:-results}
+mkdir -p "$out"
+
+if [ -n "${TWO:-}" ]; then
+  for shape in dblp enron; do
+    [ -s "$work/$shape.txt" ] || "$bench" generate $shape "${records[@]}" > "$work/$shape.txt"
+  done
+  for file in "${sets[@]}" "$work/dblp.txt" "$work/enron.txt"; do
+    case $file in
+      *.zst) asked=$thresholds ;;
+      *) asked=$generated_thresholds ;;
+    esac
+    echo "== $(basename "$file") (${SECONDS} s)" >&2
+    within "$(left 0)" "$(basename "$file")" "$bench" time "$file" --repeat "$repeat" --spend "${SPEND:-3}" \
+      --threads 1,2 --algorithms auto --thresholds "$asked" >> "$cells"
+  done
+  python3 two_cores.py "$cells" "$notes" "$out/$(date +%F)-two-cores.md" \
+    "$(git rev-parse --short HEAD)" "$command"
+  echo "wrote $out/$(date +%F)-two-cores.md" >&2
+  exit
+fi
+
 for file in "${sets[@]}"; do
   name=$(basename "$file" _set.txt.zst)
   echo "== $name (${SECONDS} s)" >&2
@@ -113,8 +137,27 @@ done
 rm -f "$work/grown.txt"
 
 echo "== memory (${SECONDS} s)" >&2
+# base FILE: bytes at the peak when the same program reads as many empty lines (at most 16 MB of
+# them), compressed alike: what code, buffers and a window of zstd take.
+base() {
+  local bytes
+  case $1 in
+    *.zst)
+      bytes=$(zstd -dcq "$1" | head -c 16000000 | wc -c)
+      head -c "$bytes" /dev/zero | tr '\0' '\n' | zstd -q --zstd=wlog=22 > "$work/empty.txt.zst"
+      set -- "$work/empty.txt.zst"
+      ;;
+    *)
+      head -c 1000000 /dev/zero | tr '\0' '\n' > "$work/empty.txt"
+      set -- "$work/empty.txt"
+      ;;
+  esac
+  "$wonbon" join "$1" --threshold 0.95 --threads 1 --json --stats 2>&1 > /dev/null \
+    | sed -n 's/.*"peak_memory_bytes":\([0-9]*\).*/\1/p'
+}
 for file in "${sets[@]}" "$work/dblp.txt" "$work/enron.txt"; do
   name=$(basename "$file")
+  base_bytes=$(base "$file" || echo 0)
   for threshold in $memory_thresholds; do
     case $name:$threshold in enron.txt:0.5 | enron.txt:0.7) continue ;; esac
     most=$(left 130)
@@ -122,7 +165,7 @@ for file in "${sets[@]}" "$work/dblp.txt" "$work/enron.txt"; do
       "$wonbon" join "$file" --threshold "$threshold" --threads 1 --json --stats \
       2> "$work/stats.json" > /dev/null
     if grep -q peak_memory "$work/stats.json"; then
-      sed "s|^{|{\"file\":\"$name\",\"asked\":\"$threshold\",|" "$work/stats.json" >> "$memory"
+      sed "s|^{|{\"file\":\"$name\",\"asked\":\"$threshold\",\"base_bytes\":${base_bytes:-0},|" "$work/stats.json" >> "$memory"
     fi
   done
 done
@@ -158,8 +201,6 @@ for tool in SetSimilaritySearch py_stringsimjoin; do
   done
 done
 
-out=${OUT:-results}
-mkdir -p "$out"
 base=$out/$(date +%F)-join
 echo "the run took $SECONDS s of $budget allowed" >> "$notes"
 python3 report.py "$cells" "$memory" "$others" "$notes" "$base" "$limit" \

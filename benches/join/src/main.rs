@@ -2,8 +2,8 @@
 //! same memory within moments of each other.
 //!
 //! `time` reads a file of token numbers once and runs each algorithm at each threshold,
-//! `--repeat` times, alternating, and prints a JSON line for each cell with the least wall time
-//! and the least CPU time. `generate` writes a seeded set with the shape of the paper's data.
+//! `--repeat` times, alternating (also between numbers of threads, if several are given), and
+//! prints a JSON line for each cell with the least wall time and the least CPU time. `generate` writes a seeded set with the shape of the paper's data.
 //! What it leaves out: reading, ordering and printing (see `wonbon join --stats`).
 
 use std::io::{BufWriter, Write};
@@ -27,12 +27,19 @@ enum Command {
         file: PathBuf,
         #[arg(long, value_delimiter = ',', default_value = "0.5,0.6,0.7,0.8,0.85,0.9,0.95")]
         thresholds: Vec<String>,
-        #[arg(long, value_delimiter = ',', default_value = "auto,allpairs,ppjoin,ppjoin+,mpjoin,apjoin")]
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "auto,allpairs,ppjoin,ppjoin+,mpjoin,apjoin"
+        )]
         algorithms: Vec<String>,
         #[arg(long, default_value = "3")]
         repeat: u32,
-        #[arg(long, default_value = "1")]
-        threads: usize,
+        /// Repeats further until so many seconds went into a threshold.
+        #[arg(long, default_value = "0")]
+        spend: f64,
+        #[arg(long, value_delimiter = ',', default_value = "1")]
+        threads: Vec<usize>,
         #[arg(long, default_value = "jaccard")]
         measure: String,
         /// An algorithm that took longer than so many seconds is not run at lower thresholds.
@@ -80,23 +87,41 @@ fn main() -> Result<()> {
             failed?;
             out.flush()?;
         }
-        Command::Time { file, mut thresholds, algorithms, repeat, threads, measure, limit } => {
+        Command::Time {
+            file,
+            mut thresholds,
+            algorithms,
+            repeat,
+            spend,
+            threads,
+            measure,
+            limit,
+        } => {
             let measure = measure.parse().ok().context("unknown measure")?;
             let collection = read(&file)?;
-            let mut slow = vec![false; algorithms.len()];
+            let columns: Vec<(&str, usize)> = algorithms
+                .iter()
+                .flat_map(|name| threads.iter().map(move |&threads| (name.as_str(), threads)))
+                .collect();
+            let mut slow = vec![false; columns.len()];
             // Highest first: the fastest cells come first and the limit cuts the rest.
             thresholds.sort_by(|a, b| b.partial_cmp(a).expect("text compares"));
             for threshold in thresholds {
-                let mut cells: Vec<Option<Cell>> = vec![None; algorithms.len()];
-                for _ in 0..repeat {
-                    for (at, name) in algorithms.iter().enumerate() {
-                        if slow[at] || cells[at].as_ref().is_some_and(|cell| cell.wall > NOT_REPEATED) {
+                let mut cells: Vec<Option<Cell>> = vec![None; columns.len()];
+                let (started, mut rounds) = (Instant::now(), 0);
+                while rounds < repeat || started.elapsed().as_secs_f64() < spend {
+                    rounds += 1;
+                    for (at, &(name, threads)) in columns.iter().enumerate() {
+                        if slow[at]
+                            || cells[at].as_ref().is_some_and(|cell| cell.wall > NOT_REPEATED)
+                        {
                             continue;
                         }
                         let cell = run(&collection, name, &threshold, measure, threads)?;
                         let best = cells[at].get_or_insert_with(|| cell.clone());
                         best.wall = best.wall.min(cell.wall);
                         best.cpu = best.cpu.min(cell.cpu);
+                        best.busiest = best.busiest.min(cell.busiest);
                     }
                 }
                 for (at, cell) in cells.into_iter().enumerate() {
@@ -107,10 +132,11 @@ fn main() -> Result<()> {
                         "records": collection.len(),
                         "tokens": collection.token_count(),
                         "threshold": threshold,
-                        "algorithm": algorithms[at],
-                        "threads": threads,
+                        "algorithm": columns[at].0,
+                        "threads": columns[at].1,
                         "wall_seconds": cell.wall,
                         "cpu_seconds": cell.cpu,
+                        "busiest_seconds": cell.busiest,
                         "comparisons": cell.counters.comparisons,
                         "candidates": cell.counters.candidates,
                         "results": cell.counters.results,
@@ -128,6 +154,9 @@ fn main() -> Result<()> {
 struct Cell {
     wall: f64,
     cpu: f64,
+    /// CPU seconds of the calling thread or of the others together, whichever is more: with two
+    /// threads what the join takes on two free cores, waiting apart.
+    busiest: f64,
     counters: Counters,
 }
 
@@ -149,18 +178,28 @@ fn run(
     let params = JoinParams::new(measure, threshold)?.with_threads(threads);
     let mut counters = Counters::default();
     let mut sink = Count(0);
-    let (started, cpu) = (Instant::now(), cpu_seconds());
+    let (started, cpu, own) = (Instant::now(), process_seconds(), thread_seconds());
     algorithm.join(collection, &params, &mut sink, &mut counters)?;
-    let (wall, cpu) = (started.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+    let (wall, cpu, own) =
+        (started.elapsed().as_secs_f64(), process_seconds() - cpu, thread_seconds() - own);
     anyhow::ensure!(sink.0 == counters.results, "{name} counted wrongly");
-    Ok(Cell { wall, cpu, counters })
+    Ok(Cell { wall, cpu, busiest: own.max(cpu - own), counters })
 }
 
 /// CPU seconds of this process so far, all threads together.
-fn cpu_seconds() -> f64 {
+fn process_seconds() -> f64 {
+    clock_seconds(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// CPU seconds of this thread so far.
+fn thread_seconds() -> f64 {
+    clock_seconds(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn clock_seconds(clock: libc::clockid_t) -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a valid timespec.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 

@@ -16,10 +16,12 @@
 //!   known to us wherever lists are long compared with the window: long records, low
 //!   thresholds, up to some hundred thousand records.
 //!
-//! `plan.rs` estimates the cost of both from list lengths and window sizes.
+//! `plan.rs` estimates the cost of both from list lengths and window sizes; `segments.rs` shares
+//! out the probes among threads.
 //!
 //! Cost: 16 bytes a posting, 4 bytes a shared token and 8 more for each thread, one signature a
-//! record for columns or long records; 4 bytes a record and thread. Blocks of sizes are joined
+//! record for columns or long records; 4 bytes a record and thread; with several threads and no
+//! memory limit up to half as many postings again, for windows between threads. Blocks of sizes are joined
 //! one after the other when the index would exceed [`JoinParams::index_bytes`].
 //! Guarantee: the same matches in the same order for any number of threads.
 
@@ -28,17 +30,22 @@ mod columns;
 mod plan;
 mod postings;
 mod probe;
+mod segments;
 mod shelf;
 mod signature;
+mod steps;
+
+use std::sync::Mutex;
 
 use crate::algorithm::{Algorithm, Counters, JoinParams, MatchSink};
 use crate::bounds::Bounds;
 use crate::collection::{Collection, Side};
 use crate::error::JoinError;
-use crate::parallel::{Delivery, deliver_in_order};
+use crate::parallel::{Delivery, Shares, deliver_in_order};
 use crate::vector::Kernel;
-use plan::Plan;
+use plan::{Conditions, Plan};
 use probe::Worker;
+use segments::{Beginning, Interleaved, Segments};
 use shelf::{Shelf, ShelfBlock};
 
 /// Which way `auto` looks for partners.
@@ -92,29 +99,41 @@ impl Algorithm for Auto {
         let mut done = 0;
         let kernel = Kernel::detect();
         for block in &blocks {
-            let mut plan = Plan::new(block, &bounds, self.way, params.threads);
-            let postings =
-                postings::Postings::build(block, &bounds, &mut plan, kernel, params.threads);
-            let columns = columns::Columns::build(block, &plan, params.threads);
-            let rows = columns::Rows::build(block, &plan, params.threads);
-            counters.postings += postings.len() as u64;
+            let chunks = block.probe_count().div_ceil(block.chunk());
+            let threads = params.threads.clamp(1, chunks.max(1) as usize);
+            let beginning = Beginning::new(block, &bounds);
+            let conditions = Conditions {
+                beginning: &beginning,
+                threads,
+                may_segment: threads == 1 || params.index_bytes == u64::MAX,
+            };
+            let mut plan = Plan::new(block, &bounds, self.way, &conditions);
+            let postings = postings::Postings::build(block, &bounds, &mut plan, kernel);
+            let columns = columns::Columns::build(block, &plan, threads);
+            let rows = columns::Rows::build(block, &plan, threads);
+            counters.postings += plan.postings_count;
+            let counted = std::mem::take(&mut plan.counted);
+            let shares: Box<dyn Shares + '_> = match &plan.segments {
+                None => Box::new(Interleaved::new(block)),
+                Some(segments) => Box::new(Segments::new(&beginning, plan.costs.clone(), segments)),
+            };
             let shared = probe::Shared {
                 block,
                 bounds: &bounds,
                 plan: &plan,
+                counted: counted.into_iter().map(|part| Mutex::new(Some(part))).collect(),
                 postings: &postings,
                 columns: &columns,
                 rows: &rows,
                 kernel,
             };
-            let chunk = (block.probe_count() / 512).clamp(16, 4096);
             let delivery = Delivery { sink, progress: params.progress, done_before: done, total };
             let counted = deliver_in_order(
-                block.probes(),
-                chunk,
-                params.threads,
+                block.probes().start,
+                &*shares,
+                threads,
                 delivery,
-                || Worker::new(&shared),
+                |thread| Worker::new(&shared, thread),
                 Worker::probe_all,
                 Worker::into_counters,
             )?;

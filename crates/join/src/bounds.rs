@@ -5,7 +5,7 @@
 //! *indexed* records of size `y <= x`. For that order every needed fact follows from
 //! [`Measure::required_overlap`], which grows with either size:
 //!
-//! - the smallest partner of `x`: the least `y` with `required(x, y) <= y`, found by bisection;
+//! - the smallest partner of `x`: the least `y` with `required(x, y) <= y`;
 //! - the probe prefix: `x - required(x, smallest partner) + 1` tokens (paper, equation 5);
 //! - the index prefix: `y - required(y, y) + 1` tokens (paper, equation 6);
 //! - one row of required overlaps per probe size, indexed by partner size (equations 2 to 4).
@@ -59,16 +59,12 @@ impl Bounds {
             let mut table = Vec::with_capacity(largest as usize + 1);
             table.push(1);
             for size in 1..=largest {
-                let (mut low, mut high) = (table[size as usize - 1], size + 1);
-                while low < high {
-                    let middle = low.midpoint(high);
-                    if bounds.required(side, size, middle) <= middle {
-                        high = middle;
-                    } else {
-                        low = middle + 1;
-                    }
+                // Never falls, so all sizes together take as many steps as there are sizes.
+                let mut partner = table[size as usize - 1];
+                while partner <= size && bounds.required(side, size, partner) > partner {
+                    partner += 1;
                 }
-                table.push(low);
+                table.push(partner);
             }
             let probe_side = if two_sides { side.other() } else { side };
             bounds.probe_prefix[side as usize] = (0..=largest)

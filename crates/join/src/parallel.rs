@@ -1,16 +1,29 @@
 //! Work on ranges by several threads, results in the order of the ranges.
 //!
-//! Threads take the next range from a counter; whoever finishes a range hands over all results
-//! that are next in order. So the sink sees the same sequence whatever the thread count, and
-//! no thread waits for another except for the moment of handing over.
+//! Who works on which range next is somebody else's business ([`Shares`]); whoever finishes one
+//! hands over all results that are next in order. So the sink sees the same sequence whatever
+//! the thread count, and no thread waits for another except for the moment of handing over.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::algorithm::{Match, MatchSink, Progress};
 use crate::error::JoinError;
+
+/// Some of the work.
+pub(crate) struct Share {
+    pub records: Range<u32>,
+    /// The larger range that the thread will work on in turn, unless others take from its end.
+    pub segment: Range<u32>,
+}
+
+/// Says who does what.
+pub(crate) trait Shares: Sync {
+    /// What the thread should do next; nothing if it is done.
+    fn next(&self, thread: usize) -> Option<Share>;
+}
 
 /// Where results go and who watches.
 pub(crate) struct Delivery<'a> {
@@ -21,63 +34,68 @@ pub(crate) struct Delivery<'a> {
 }
 
 struct Waiting<'a> {
+    /// Everything before this record is handed over.
     next: u32,
-    finished: BTreeMap<u32, Vec<Match>>,
+    /// Finished ranges that others come before: where they end and their matches.
+    finished: BTreeMap<u32, (u32, Vec<Match>)>,
+    done: u64,
     delivery: Delivery<'a>,
 }
 
 impl Waiting<'_> {
-    fn finish(&mut self, chunk: u32, matches: Vec<Match>, chunk_size: u32) -> ControlFlow<()> {
-        self.finished.insert(chunk, matches);
-        while let Some(matches) = self.finished.remove(&self.next) {
-            self.next += 1;
-            if !matches.is_empty() {
-                self.delivery.sink.accept(&matches)?;
+    fn finish(&mut self, records: &Range<u32>, matches: &[Match]) -> ControlFlow<()> {
+        if records.start == self.next {
+            self.hand_over(records.end, matches)?;
+            while let Some((end, matches)) = self.finished.remove(&self.next) {
+                self.hand_over(end, &matches)?;
             }
+        } else {
+            self.finished.insert(records.start, (records.end, matches.to_vec()));
         }
-        let done = self.delivery.done_before + u64::from(self.next) * u64::from(chunk_size);
-        self.delivery.progress.advance(done.min(self.delivery.total), self.delivery.total);
-        if self.delivery.progress.stop_asked() {
-            return ControlFlow::Break(());
+        self.done += u64::from(records.end - records.start);
+        let Delivery { progress, done_before, total, .. } = self.delivery;
+        progress.advance((done_before + self.done).min(total), total);
+        if progress.stop_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn hand_over(&mut self, end: u32, matches: &[Match]) -> ControlFlow<()> {
+        self.next = end;
+        if matches.is_empty() {
+            ControlFlow::Continue(())
+        } else {
+            self.delivery.sink.accept(matches)
         }
-        ControlFlow::Continue(())
     }
 }
 
-/// Cuts `range` into chunks, works on them with `threads` threads and delivers in order; gives
-/// back what `end` makes of each thread's worker.
+/// Works on what `shares` gives out, records from `first` on, and delivers in order; gives back
+/// what `end` makes of each thread's worker.
 pub(crate) fn deliver_in_order<W, C: Send>(
-    range: Range<u32>,
-    chunk_size: u32,
+    first: u32,
+    shares: &dyn Shares,
     threads: usize,
     delivery: Delivery<'_>,
-    start: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, Range<u32>, &mut Vec<Match>) + Sync,
+    start: impl Fn(usize) -> W + Sync,
+    work: impl Fn(&mut W, Share, &mut Vec<Match>) + Sync,
     end: impl Fn(W) -> C + Sync,
 ) -> Result<Vec<C>, JoinError> {
-    let chunks = (range.end - range.start).div_ceil(chunk_size);
-    let taken = AtomicU32::new(0);
     let stopped = AtomicBool::new(false);
-    let waiting = Mutex::new(Waiting { next: 0, finished: BTreeMap::new(), delivery });
-    let run = || {
-        let mut worker = start();
+    let waiting = Mutex::new(Waiting { next: first, finished: BTreeMap::new(), done: 0, delivery });
+    let ends = on_threads(threads, |thread| {
+        let mut worker = start(thread);
+        let mut matches = Vec::new();
         while !stopped.load(Ordering::Relaxed) {
-            let chunk = taken.fetch_add(1, Ordering::Relaxed);
-            if chunk >= chunks {
-                break;
-            }
-            let first = range.start + chunk * chunk_size;
-            let records = first..first.saturating_add(chunk_size).min(range.end);
-            let mut matches = Vec::new();
-            work(&mut worker, records, &mut matches);
+            let Some(share) = shares.next(thread) else { break };
+            let records = share.records.clone();
+            matches.clear();
+            work(&mut worker, share, &mut matches);
             let mut waiting = waiting.lock().expect("no thread panics while handing over");
-            if waiting.finish(chunk, matches, chunk_size).is_break() {
+            if waiting.finish(&records, &matches).is_break() {
                 stopped.store(true, Ordering::Relaxed);
             }
         }
         end(worker)
-    };
-    let ends = on_threads(threads.min(chunks.max(1) as usize), |_| run());
+    });
     if stopped.into_inner() { Err(JoinError::Stopped) } else { Ok(ends) }
 }
 

@@ -9,8 +9,11 @@
 use std::ops::Range;
 
 use super::Way;
+use super::postings::Counted;
+use super::segments::Beginning;
 use super::shelf::ShelfBlock;
 use super::signature::{MOST_WORDS, words_for};
+use super::steps::Steps;
 use crate::bounds::{Bounds, Row};
 use crate::collection::Side;
 use crate::parallel::{on_threads, piece};
@@ -36,9 +39,6 @@ const MIXED_PAYS: f64 = 0.7;
 /// Probes looked at in each group of sizes.
 const SAMPLES: u32 = 12;
 
-/// The first tokens of slots are asked for so many slots ahead.
-pub(super) const SLOTS_AHEAD: u32 = 12;
-
 /// What to build and which way to go for each probe size.
 pub(super) struct Plan {
     /// By probe size: whether columns are used.
@@ -49,8 +49,24 @@ pub(super) struct Plan {
     pub posting_slots: Range<u32>,
     /// Slots that some probe will look at by columns.
     pub column_slots: Range<u32>,
-    /// How many postings each token (from the first shared on) has, over `posting_slots`.
-    pub list_lengths: Vec<Vec<u32>>,
+    /// How long lists will be, for each thread: over the slots of its segment, or over its
+    /// piece of `posting_slots` where probes are interleaved.
+    pub counted: Vec<Counted>,
+    /// How many postings that is, windows before segments not counted again.
+    pub postings_count: u64,
+    /// A range of probes for each thread, with an index of its own; none if probes are
+    /// interleaved and look at one index.
+    pub segments: Option<Vec<Range<u32>>>,
+    /// Estimated nanoseconds of the probes.
+    pub costs: Steps,
+}
+
+/// How much work there is and who can do it.
+pub(super) struct Conditions<'a> {
+    pub beginning: &'a Beginning<'a>,
+    pub threads: usize,
+    /// Whether threads may have an index each.
+    pub may_segment: bool,
 }
 
 /// Words of signature that records of a size should have; none where signatures say nothing.
@@ -60,36 +76,40 @@ pub(super) fn signature_words(bounds: &Bounds, side: Side, size: u32) -> Option<
 }
 
 impl Plan {
-    pub fn new(block: &ShelfBlock<'_>, bounds: &Bounds, way: Way, threads: usize) -> Self {
+    pub fn new(
+        block: &ShelfBlock<'_>,
+        bounds: &Bounds,
+        way: Way,
+        conditions: &Conditions<'_>,
+    ) -> Self {
         let shelf = block.shelf;
         let collection = shelf.collection;
         let side = shelf.probing_side();
         let largest = collection.largest_size() as usize;
-        let mut words = vec![1_u16; largest + 1];
-        let mut useful = vec![false; largest + 1];
-        // The lower envelope from the largest size down: rounding makes single sizes stand out.
-        let mut envelope = MOST_WORDS;
-        for size in (1..=largest).rev() {
-            let needed = signature_words(bounds, side, size as u32);
-            useful[size] = needed.is_some();
-            envelope = envelope.min(needed.unwrap_or(MOST_WORDS));
-            words[size] = envelope as u16;
-        }
+        let (words, useful) = widths(block, bounds);
+        let probes = block.probes();
+        let rough = rough_costs(block, bounds);
+        let segments = Some(conditions.beginning.cut(&rough, conditions.threads))
+            .filter(|segments| conditions.may_segment && conditions.beginning.pays(segments));
         let mut plan = Self {
             by_columns: vec![way == Way::Columns; largest + 1],
             words,
             posting_slots: block.slots.start..block.slots.start,
             column_slots: block.slots.start..block.slots.start,
-            list_lengths: Vec::new(),
+            counted: Vec::new(),
+            postings_count: 0,
+            segments,
+            costs: Steps::from(probes.start),
         };
-        let all_lengths = if way == Way::Columns {
-            Vec::new()
-        } else {
-            count_lists(block, bounds, &block.slots, threads)
-        };
+        let all_slots = block.slots_of(bounds, &probes);
+        if way != Way::Columns {
+            plan.count(block, bounds, &all_slots, conditions.threads);
+        }
+        // Windows before segments are counted twice, which the estimate should not see.
+        let twice: u32 = plan.counted.iter().map(|part| part.slots.end - part.slots.start).sum();
+        let once = f64::from(all_slots.end - all_slots.start) / f64::from(twice.max(1));
         let mut groups = Vec::new();
         let mut row = Row::default();
-        let probes = block.probes();
         let mut at = probes.start;
         while at < probes.end {
             // A group: sizes within a tenth of each other.
@@ -101,7 +121,7 @@ impl Plan {
             if way == Way::Fastest {
                 let step = ((end - records.start) / SAMPLES).max(1);
                 for record in records.clone().step_by(step as usize) {
-                    costs.add(plan.costs(block, bounds, &mut row, record, &all_lengths));
+                    costs.add(plan.costs_of(block, bounds, &mut row, record, once));
                 }
                 costs.by_columns *= f64::from(step);
                 costs.by_postings *= f64::from(step);
@@ -121,6 +141,8 @@ impl Plan {
                 Way::Postings => false,
                 Way::Fastest => costs.by_columns < costs.by_postings,
             };
+            let cost = if by_columns { costs.by_columns } else { costs.by_postings };
+            plan.costs.extend(records.end, cost / f64::from(records.end - records.start));
             let (smallest, largest) =
                 (collection.size(records.start), collection.size(records.end - 1));
             for size in smallest..=largest {
@@ -132,13 +154,21 @@ impl Plan {
             range.start = range.start.min(slots.start);
             range.end = range.end.max(slots.end);
         }
-        if !postings.is_empty() {
-            plan.list_lengths = if postings == block.slots {
-                all_lengths
-            } else {
-                drop(all_lengths);
-                count_lists(block, bounds, &postings, threads)
-            };
+        if way != Way::Fastest {
+            plan.costs = rough;
+        }
+        if postings.is_empty() {
+            plan.counted.clear();
+            plan.postings_count = 0;
+            plan.segments = None;
+        } else {
+            if postings != all_slots {
+                plan.counted.clear();
+                plan.count(block, bounds, &postings, conditions.threads);
+            }
+            if let Some(segments) = &mut plan.segments {
+                *segments = conditions.beginning.cut(&plan.costs, conditions.threads);
+            }
             plan.posting_slots = postings;
         }
         if !columns.is_empty() {
@@ -159,14 +189,59 @@ impl Plan {
         usize::from(self.words[size as usize]).min(MOST_WORDS)
     }
 
-    /// Estimated nanoseconds by columns and by postings for one probe.
-    fn costs(
+    /// Counts the postings of these slots, each thread's part.
+    fn count(
+        &mut self,
+        block: &ShelfBlock<'_>,
+        bounds: &Bounds,
+        slots: &Range<u32>,
+        threads: usize,
+    ) {
+        let parts: Vec<Range<u32>> = match &self.segments {
+            None => {
+                let parts = threads.clamp(1, 8);
+                (0..parts).map(|number| piece(slots, number, parts)).collect()
+            }
+            Some(segments) => segments
+                .iter()
+                .map(|segment| {
+                    if segment.is_empty() {
+                        return Range { start: slots.end, end: slots.start };
+                    }
+                    let part = block.slots_of(bounds, segment);
+                    part.start.max(slots.start)..part.end.min(slots.end)
+                })
+                .collect(),
+        };
+        // Without the windows, the parts follow each other.
+        let mut cuts = vec![slots.start];
+        for part in &parts {
+            cuts.push(part.end.max(cuts[cuts.len() - 1]));
+        }
+        cuts[parts.len()] = slots.end;
+        let (counted, postings): (_, Vec<u64>) = on_threads(parts.len(), |number| {
+            let mut counted = Counted::nothing(block);
+            let alone = cuts[number]..cuts[number + 1];
+            counted.move_to(block, bounds, alone.clone());
+            let postings: u64 = counted.lengths.iter().map(|&length| u64::from(length)).sum();
+            counted.move_to(block, bounds, parts[number].start.min(alone.start)..alone.end);
+            (counted, postings)
+        })
+        .into_iter()
+        .unzip();
+        self.counted = counted;
+        self.postings_count = postings.iter().sum();
+    }
+
+    /// Estimated nanoseconds by columns and by postings for one probe; so much of what was
+    /// counted is there once.
+    fn costs_of(
         &self,
         block: &ShelfBlock<'_>,
         bounds: &Bounds,
         row: &mut Row,
         record: u32,
-        lengths: &[Vec<u32>],
+        once: f64,
     ) -> Costs {
         let collection = block.shelf.collection;
         let first_shared = collection.first_shared();
@@ -192,15 +267,16 @@ impl Plan {
                 continue;
             }
             let at = (token - first_shared) as usize;
-            let length: u32 = lengths.iter().map(|part| part[at]).sum();
+            let length: u32 = self.counted.iter().map(|part| part.lengths[at]).sum();
+            let length = f64::from(length) * once;
             // Differing bits of one word when the rests share little.
             let rest = 1.75 * f64::from(size - i as u32) * 0.9;
             let odd = 0.5 * (1.0 - (-2.0 * rest / 64.0).exp());
             let expected = 64.0 * odd - 1.3 * (64.0 * odd * (1.0 - odd)).sqrt();
             let passes = expected + 1.3 * i as f64 <= allowed;
             let price = if passes { PASSED } else { POSTING };
-            let visit = if length > 1 { LIST } else { EMPTY_LIST };
-            by_postings += visit + f64::from(length) * in_window * price;
+            let visit = if length > 1.0 { LIST } else { EMPTY_LIST };
+            by_postings += visit + length * in_window * price;
         }
         Costs { by_columns, by_postings }
     }
@@ -244,29 +320,45 @@ fn ranges_empty() -> Range<u32> {
     Range { start: u32::MAX, end: 0 }
 }
 
-/// How many postings each shared token has, counted apart for each piece of the slots.
-pub(super) fn count_lists(
-    block: &ShelfBlock<'_>,
-    bounds: &Bounds,
-    slots: &Range<u32>,
-    threads: usize,
-) -> Vec<Vec<u32>> {
-    let shelf = block.shelf;
-    let first_shared = shelf.collection.first_shared();
-    let lists = (shelf.collection.vocabulary() - first_shared) as usize;
-    let parts = threads.clamp(1, 8);
-    on_threads(parts, |number| {
-        let mut lengths = vec![0_u32; lists];
-        for slot in piece(slots, number, parts) {
-            shelf.fetch(slot + SLOTS_AHEAD);
-            let tokens = shelf.tokens(slot);
-            let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
-            for &token in &tokens[..prefix as usize] {
-                if token >= first_shared {
-                    lengths[(token - first_shared) as usize] += 1;
-                }
-            }
-        }
-        lengths
-    })
+/// Words of signature by size, and whether signatures are any use. Only sizes that occur are
+/// looked at; those between them get what the next larger one has.
+fn widths(block: &ShelfBlock<'_>, bounds: &Bounds) -> (Vec<u16>, Vec<bool>) {
+    let collection = block.shelf.collection;
+    let side = block.shelf.probing_side();
+    let mut sizes = Vec::new();
+    let mut at = 0;
+    while (at as usize) < collection.len() {
+        sizes.push(collection.size(at));
+        at = collection.first_of_size(collection.size(at) + 1);
+    }
+    let largest = collection.largest_size() as usize;
+    let mut words = vec![1_u16; largest + 1];
+    let mut useful = vec![false; largest + 1];
+    // The lower envelope from the largest size down: rounding makes single sizes stand out.
+    let mut envelope = MOST_WORDS;
+    for (at, &size) in sizes.iter().enumerate().rev() {
+        let needed = signature_words(bounds, side, size);
+        envelope = envelope.min(needed.unwrap_or(MOST_WORDS));
+        let after = at.checked_sub(1).map_or(0, |before| sizes[before]) as usize + 1;
+        useful[after..=size as usize].fill(needed.is_some());
+        words[after..=size as usize].fill(envelope as u16);
+    }
+    (words, useful)
+}
+
+/// What the probes will cost by postings, guessed from their sizes alone.
+fn rough_costs(block: &ShelfBlock<'_>, bounds: &Bounds) -> Steps {
+    let collection = block.shelf.collection;
+    let (side, indexed_side) = (block.shelf.probing_side(), block.shelf.side);
+    let probes = block.probes();
+    let mut costs = Steps::from(probes.start);
+    let mut at = probes.start;
+    while at < probes.end {
+        let size = collection.size(at);
+        at = collection.first_of_size(size + 1).min(probes.end);
+        let indexed = BUILT_POSTING * f64::from(bounds.index_prefix(indexed_side, size));
+        let looked_up = LIST * f64::from(bounds.probe_prefix(side, size));
+        costs.extend(at, indexed + looked_up);
+    }
+    costs
 }

@@ -4,34 +4,86 @@
 //! and position. So a short list is one line of the processor's cache, and eight postings are
 //! two loads. Lists are by ascending slot, so by size.
 //!
-//! All lists live in one array; how long each becomes is counted before. One thread adds each
-//! record after it has probed, as the paper's algorithms do, so that a probe sees only what
-//! came before it. Several threads first fill the array together: each has a
-//! piece of the slots, and where its postings go in each list follows from the counts. Either
-//! way a worker keeps for each list the part its probes still look at ([`Ends`]): the front
-//! falls behind as windows move on, the back grows as records are passed. A list without
-//! earlier records, the most common kind, is then told by the ends alone.
+//! All lists live in one array; how long each becomes is counted before ([`Counted`]). A worker
+//! with a segment of probes for itself adds each record after it has probed, as the paper's
+//! algorithms do, so that a probe sees only what came before it. Where probes are interleaved
+//! ([`super::segments`]), threads first fill the array together: each has a piece of the slots,
+//! and where its postings go in each list follows from the counts. Either way a worker keeps for
+//! each list the part its probes still look at ([`Ends`]): the front falls behind as windows
+//! move on, the back grows as records are passed. A list without earlier records, the most
+//! common kind, is then told by the ends alone.
 //!
-//! Cost: 16 bytes a posting, 4 bytes a shared token, and 8 more for each thread.
+//! Cost: 16 bytes a posting, 4 bytes a shared token, and 8 more for each thread; 4 bytes a shared
+//! token and thread while counting.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::atomic_view;
-use super::plan::{Plan, SLOTS_AHEAD};
+use super::plan::Plan;
 use super::shelf::ShelfBlock;
 
 use crate::bounds::Bounds;
 use crate::parallel::{on_threads, piece};
 use crate::vector::{Kernel, narrow_bit, posting};
 
-/// The array of one block and where its lists begin.
+/// The first tokens of slots are asked for so many slots ahead.
+const SLOTS_AHEAD: u32 = 12;
+
+/// How many postings each shared token has in the prefixes of some slots.
+pub(super) struct Counted {
+    pub slots: Range<u32>,
+    pub lengths: Vec<u32>,
+}
+
+impl Counted {
+    /// No slots.
+    pub fn nothing(block: &ShelfBlock<'_>) -> Self {
+        let collection = block.shelf.collection;
+        let lists = collection.vocabulary() - collection.first_shared();
+        Self { slots: 0..0, lengths: vec![0; lists as usize] }
+    }
+
+    /// Counts over other slots: what they have in common with the old ones is not read again.
+    pub fn move_to(&mut self, block: &ShelfBlock<'_>, bounds: &Bounds, slots: Range<u32>) {
+        let lengths = &mut self.lengths;
+        let kept = slots.start.max(self.slots.start)..slots.end.min(self.slots.end);
+        let length = |slots: &Range<u32>| slots.end.saturating_sub(slots.start);
+        if 2 * length(&kept) < length(&self.slots) || kept.is_empty() {
+            if !self.slots.is_empty() {
+                lengths.fill(0);
+            }
+            for_each_token(block, bounds, slots.clone(), |list| lengths[list] += 1);
+        } else {
+            for left in [self.slots.start..kept.start, kept.end..self.slots.end] {
+                for_each_token(block, bounds, left, |list| lengths[list] -= 1);
+            }
+            for new in [slots.start..kept.start, kept.end..slots.end] {
+                for_each_token(block, bounds, new, |list| lengths[list] += 1);
+            }
+        }
+        self.slots = slots;
+    }
+
+    /// Where each list begins when one follows the other, and how many postings there are.
+    pub fn lay_out(&self) -> (Vec<Ends>, usize) {
+        let mut next = 0;
+        let begin = |&length: &u32| {
+            let ends = Ends { head: next, tail: next };
+            next += length;
+            ends
+        };
+        let ends = self.lengths.iter().map(begin).collect();
+        (ends, next as usize)
+    }
+}
+
+/// One array for all threads, and where its lists begin.
 #[derive(Default)]
 pub(super) struct Postings {
     starts: Vec<u32>,
-    /// Two words a posting; empty when the one worker fills its own.
+    /// Two words a posting.
     words: Vec<u64>,
-    count: usize,
 }
 
 /// The part of a list that probes still look at.
@@ -42,27 +94,15 @@ pub(super) struct Ends {
 }
 
 impl Postings {
-    /// Lays out the index that the plan asks for; fills it if several threads will read it.
-    pub fn build(
-        block: &ShelfBlock<'_>,
-        bounds: &Bounds,
-        plan: &mut Plan,
-        kernel: Kernel,
-        threads: usize,
-    ) -> Self {
-        if plan.posting_slots.is_empty() {
+    /// Fills the one index that the plan asks for, if it does.
+    pub fn build(block: &ShelfBlock<'_>, bounds: &Bounds, plan: &mut Plan, kernel: Kernel) -> Self {
+        if plan.posting_slots.is_empty() || plan.segments.is_some() {
             return Self::default();
         }
-        let mut cursors = std::mem::take(&mut plan.list_lengths);
+        let mut cursors: Vec<_> =
+            std::mem::take(&mut plan.counted).into_iter().map(|part| part.lengths).collect();
         let lists = cursors[0].len();
         let mut next = 0_u32;
-        if threads == 1 && cursors.len() == 1 {
-            let mut starts = cursors.swap_remove(0);
-            for start in &mut starts {
-                (*start, next) = (next, next + *start);
-            }
-            return Self { starts, words: Vec::new(), count: next as usize };
-        }
         let mut starts = Vec::with_capacity(lists);
         for list in 0..lists {
             starts.push(next);
@@ -70,8 +110,7 @@ impl Postings {
                 (part[list], next) = (next, next + part[list]);
             }
         }
-        let count = next as usize;
-        let mut words = vec![0; 2 * count];
+        let mut words = vec![0; 2 * next as usize];
         let cells = atomic_view::of_u64(&mut words);
         let parts = cursors.len();
         let cursors: Vec<_> = cursors.into_iter().map(std::sync::Mutex::new).collect();
@@ -91,11 +130,7 @@ impl Postings {
                 });
             }
         });
-        Self { starts, words, count }
-    }
-
-    pub fn len(&self) -> usize {
-        self.count
+        Self { starts, words }
     }
 
     /// All lists before the first probe: nothing to look at yet.
@@ -103,12 +138,7 @@ impl Postings {
         self.starts.iter().map(|&start| Ends { head: start, tail: start }).collect()
     }
 
-    /// Room for the postings, if the worker is to fill it.
-    pub fn room(&self) -> Option<Vec<u64>> {
-        self.words.is_empty().then(|| vec![0; 2 * self.count])
-    }
-
-    /// The postings filled before.
+    /// The postings.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
@@ -147,12 +177,13 @@ pub(super) fn for_each_posting(
     }
 }
 
-/// Counts each shared token in the prefixes of some slots as one more posting in its list.
-pub(super) fn pass_over(
+/// Calls `each` with the list of each shared token in the prefixes of some slots.
+#[inline]
+pub(super) fn for_each_token(
     block: &ShelfBlock<'_>,
     bounds: &Bounds,
     slots: Range<u32>,
-    ends: &mut [Ends],
+    mut each: impl FnMut(usize),
 ) {
     let shelf = block.shelf;
     let first_shared = shelf.collection.first_shared();
@@ -162,7 +193,7 @@ pub(super) fn pass_over(
         let prefix = bounds.index_prefix(shelf.side, tokens.len() as u32);
         for &token in &tokens[..prefix as usize] {
             if token >= first_shared {
-                ends[(token - first_shared) as usize].tail += 1;
+                each((token - first_shared) as usize);
             }
         }
     }

@@ -1,14 +1,16 @@
 //! One probe after the other: find the slots that may be partners, verify them.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use super::columns::{Columns, Rows};
 use super::plan::Plan;
-use super::postings::{Ends, Postings, for_each_posting, has_postings, pass_over};
+use super::postings::{Counted, Ends, Postings, for_each_posting, for_each_token, has_postings};
 use super::shelf::ShelfBlock;
 use super::signature;
 use crate::algorithm::{Counters, Match};
 use crate::bounds::{Bounds, Row};
+use crate::parallel::Share;
 use crate::vector::{Kernel, LANES, PostingQuery, narrow_bit, prefetch};
 
 /// The first tokens of probes are asked for so many probes ahead.
@@ -19,8 +21,9 @@ const ENDS_FETCHED: usize = 64;
 /// The front of lists is asked for so many probes ahead, and so many tokens of each.
 const LISTS_AHEAD: u32 = 2;
 const LISTS_FETCHED: usize = 12;
-/// So many postings no longer stay near the processor by themselves.
-const FETCH_FROM: usize = 1 << 16;
+/// The ends of so many lists (2 MB) no longer stay near the processor by themselves. Asking for
+/// fewer costs more than it saves: 10 to 25 % at high thresholds.
+const FETCH_FROM: usize = 1 << 18;
 /// How many blocks of columns share one limit.
 const BLOCKS_AT_ONCE: u32 = 16;
 
@@ -29,6 +32,8 @@ pub(super) struct Shared<'a> {
     pub block: &'a ShelfBlock<'a>,
     pub bounds: &'a Bounds,
     pub plan: &'a Plan,
+    /// What was counted for each thread, to be taken by it.
+    pub counted: Vec<Mutex<Option<Counted>>>,
     pub postings: &'a Postings,
     pub columns: &'a Columns,
     pub rows: &'a Rows,
@@ -51,6 +56,9 @@ struct Passed {
 /// One thread's state.
 pub(super) struct Worker<'a> {
     shared: &'a Shared<'a>,
+    thread: usize,
+    /// Where the segment begins that the lists are for.
+    began: Option<u32>,
     counters: Counters,
     row: Row,
     first_of_smallest: u32,
@@ -84,20 +92,21 @@ fn position_of(postings: &[u64], at: u32) -> u32 {
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(shared: &'a Shared<'a>) -> Self {
-        let slots = &shared.plan.posting_slots;
+    pub fn new(shared: &'a Shared<'a>, thread: usize) -> Self {
         Self {
             shared,
+            thread,
+            began: None,
             counters: Counters::default(),
             row: Row::default(),
             first_of_smallest: 0,
             size: 0,
             prefix: 0,
-            ends: shared.postings.ends(),
-            added: slots.start,
-            own_postings: shared.postings.room(),
+            ends: Vec::new(),
+            added: 0,
+            own_postings: None,
             total: (u32::MAX, 0),
-            taken_by: vec![0; (slots.end - slots.start) as usize],
+            taken_by: Vec::new(),
             lookups: Vec::new(),
             found: Vec::new(),
             passed: Vec::new(),
@@ -105,16 +114,47 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Makes the lists for a segment of probes.
+    fn begin(&mut self, segment: &Range<u32>) {
+        let Shared { block, bounds, plan, postings, .. } = self.shared;
+        self.began = Some(segment.start);
+        let all = &plan.posting_slots;
+        self.taken_by.resize((all.end - all.start) as usize, 0);
+        if plan.segments.is_none() {
+            self.ends = postings.ends();
+            self.added = all.start;
+            return;
+        }
+        self.ends = Vec::new();
+        let slots = block.slots_of(bounds, segment);
+        let start = slots.start.clamp(all.start, all.end);
+        let slots = start..slots.end.clamp(start, all.end);
+        let counted = self.shared.counted[self.thread].lock().expect("taking cannot panic").take();
+        let mut counted = counted.unwrap_or_else(|| Counted::nothing(block));
+        counted.move_to(block, bounds, slots);
+        self.added = counted.slots.start;
+        let (ends, count) = counted.lay_out();
+        self.ends = ends;
+        drop(counted);
+        if self.own_postings.as_ref().is_none_or(|room| room.len() < 2 * count) {
+            self.own_postings = None;
+            self.own_postings = Some(vec![0; 2 * count]);
+        }
+    }
+
     pub fn into_counters(self) -> Counters {
         self.counters
     }
 
-    /// Finds the partners of each record of a range.
-    pub fn probe_all(&mut self, records: Range<u32>, matches: &mut Vec<Match>) {
+    /// Finds the partners of each record of a share.
+    pub fn probe_all(&mut self, share: Share, matches: &mut Vec<Match>) {
+        if self.began != Some(share.segment.start) {
+            self.begin(&share.segment);
+        }
         let shelf = self.shared.block.shelf;
         let collection = shelf.collection;
         let side = shelf.probing_side();
-        for record in records {
+        for record in share.records {
             if collection.side(record) != side {
                 continue;
             }
@@ -133,7 +173,7 @@ impl<'a> Worker<'a> {
             if self.shared.plan.by_columns(size) {
                 self.by_columns(record, window, matches);
             } else {
-                if self.shared.postings.len() > FETCH_FROM {
+                if self.ends.len() > FETCH_FROM {
                     self.fetch_ahead(record);
                 }
                 self.by_postings(record, window, matches);
@@ -190,7 +230,8 @@ impl<'a> Worker<'a> {
             return;
         }
         if self.own_postings.is_none() {
-            pass_over(block, bounds, self.added..end, &mut self.ends);
+            let ends = &mut self.ends;
+            for_each_token(block, bounds, self.added..end, |list| ends[list].tail += 1);
             self.added = end;
         }
         while self.added < end {

@@ -82,25 +82,37 @@ impl<'a> Shelf<'a> {
             .max(index_bytes / 16)
             .min(u64::from(u32::MAX - 1) * POSTING_BYTES);
         let (mut blocks, mut start, mut bytes) = (Vec::new(), 0, 0);
-        let (mut size, mut needs) = (0, 0);
-        for slot in 0..self.len() {
-            if self.size(slot) != size {
-                size = self.size(slot);
-                let prefix = u64::from(bounds.index_prefix(self.side, size));
-                let words = plan::signature_words(bounds, self.side, size)
-                    .map_or(0, |words| words.min(signature::MOST_WORDS));
-                needs = prefix * POSTING_BYTES + words as u64 * 16 + 4;
+        self.for_each_size(&(0..self.len()), |size, slots| {
+            let prefix = u64::from(bounds.index_prefix(self.side, size));
+            let words = plan::signature_words(bounds, self.side, size)
+                .map_or(0, |words| words.min(signature::MOST_WORDS));
+            let needs = prefix * POSTING_BYTES + words as u64 * 16 + 4;
+            let mut at = slots.start;
+            while u64::from(slots.end - at) * needs > most_bytes.saturating_sub(bytes) {
+                // At least one slot to a block, or no block would ever do.
+                let fit = most_bytes.saturating_sub(bytes) / needs;
+                let fit = if at == start { fit.max(1) } else { fit };
+                at += u32::try_from(fit).expect("fewer than the slots of this size");
+                blocks.push(start..at);
+                (start, bytes) = (at, 0);
             }
-            if bytes + needs > most_bytes && slot > start {
-                blocks.push(start..slot);
-                (start, bytes) = (slot, 0);
-            }
-            bytes += needs;
-        }
+            bytes += u64::from(slots.end - at) * needs;
+        });
         if start < self.len() {
             blocks.push(start..self.len());
         }
         blocks
+    }
+
+    /// Calls `each` with each size among these slots and the slots that have it.
+    pub fn for_each_size(&self, slots: &Range<u32>, mut each: impl FnMut(u32, Range<u32>)) {
+        let mut at = slots.start;
+        while at < slots.end {
+            let size = self.size(at);
+            let end = self.slots_before(self.collection.first_of_size(size + 1)).min(slots.end);
+            each(size, at..end);
+            at = end;
+        }
     }
 }
 
@@ -132,6 +144,22 @@ impl<'a> ShelfBlock<'a> {
 
     pub fn probe_count(&self) -> u32 {
         self.probes.end - self.probes.start
+    }
+
+    /// How many probes a thread takes at a time.
+    pub fn chunk(&self) -> u32 {
+        (self.probe_count() / 512).clamp(16, 4096)
+    }
+
+    /// The slots of this block that probes of a range look at.
+    pub fn slots_of(&self, bounds: &Bounds, probes: &Range<u32>) -> Range<u32> {
+        if probes.is_empty() {
+            return self.slots.start..self.slots.start;
+        }
+        let collection = self.shelf.collection;
+        let size = collection.size(probes.start);
+        let smallest = bounds.smallest_partner(self.shelf.probing_side(), size);
+        self.window(probes.end - 1, collection.first_of_size(smallest))
     }
 
     /// The slots of this block before `record` with a size of at least `smallest`.
