@@ -171,8 +171,8 @@ const REST: &str = "The harbour was quiet on Monday. Two boats left before dawn 
 #[test]
 fn blocks_that_moved_have_a_number_at_both_places() {
     let files = Files::new();
-    let a = files.write("a.txt", format!("{BLOCK}\n\n{REST}\n\nThe end.\n"));
-    let b = files.write("b.txt", format!("{REST}\n\n{BLOCK}\n\nThe very end.\n"));
+    let a = files.write("a.txt", format!("{BLOCK}\n\n{REST}\n\nIt ended.\n"));
+    let b = files.write("b.txt", format!("{REST}\n\n{BLOCK}\n\nIt finally ended.\n"));
     let output = wonbon(&["compare", &a, &b, "--diff"]);
     insta::assert_snapshot!(transcript(&output, Some(files.path())));
     let found = json(&wonbon(&["compare", &a, &b, "--diff", "--json"]));
