@@ -342,6 +342,7 @@ mod tests {
                 let row = row.map(|row| match row.content {
                     Content::Text(text) => (row.id.map(Cow::into_owned), text.to_owned()),
                     Content::Html(html) => (None, html.to_owned()),
+                    Content::Redirect(target) => (None, target.to_owned()),
                 });
                 rows.push((number, row));
             });
