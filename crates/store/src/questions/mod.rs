@@ -10,10 +10,10 @@ mod moved;
 mod watch;
 
 pub use ask::{Answer, Match, Measure, Question};
-pub(crate) use changes::OldVersion;
 pub use changes::{
     Changes, ChangesQuestion, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges, Version,
 };
+pub(crate) use changes::{OldVersion, resemblance_of_versions};
 pub use copies::{Copies, Copy, SiteCopies};
 pub use moved::{Finding, Holder, Hop, Moved};
 pub use watch::{Differing, Passage, WatchReport, Watched};
