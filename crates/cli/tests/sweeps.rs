@@ -186,7 +186,9 @@ fn a_watched_document_tells_of_copies_that_differ() {
     let (files, store) = swept();
     let tampered = page("two.example/tampered", &text("stay", &[30])).to_string();
     let input = files.write("tampered.jsonl", tampered);
-    assert_eq!(wonbon(&["--store", &store, "add", &input]).status.code(), Some(0));
+    // Continues the latest sweep.
+    let add = ["--store", &store, "add", "--sweep", "2026-11-15", &input];
+    assert_eq!(wonbon(&add).status.code(), Some(0));
     let watch = |arguments: &[&str]| {
         let mut all = vec!["--store", &store, "watch"];
         all.extend(arguments);

@@ -25,6 +25,7 @@ use crate::error::StoreError;
 use crate::held::HeldCopies;
 use crate::judge::{Asked, Judge, ShingleCache};
 use crate::prepare::Preparer;
+use crate::questions::resemblance_of_versions;
 use crate::rule::Rule;
 
 /// Something done to the index of originals.
@@ -120,7 +121,8 @@ impl Families {
         self.shingles.remove(old.row);
         if let Some(text) = text {
             let (before, ..) = self.preparer.shingles(&self.database.text(old.row)?);
-            self.database.replace_text(old, text, before.resemblance(&shingles))?;
+            let resemblance = resemblance_of_versions(&before, &shingles);
+            self.database.replace_text(old, text, resemblance)?;
         }
         let later = self.judge_arriving(record, shingles)?;
         self.database.update(record)?;

@@ -19,6 +19,7 @@ use crate::database::{Database, Record};
 use crate::document::{Kind, Order};
 use crate::error::StoreError;
 use crate::judge::{Asked, Judge, ShingleCache};
+use crate::questions::resemblance_of_versions;
 use crate::store::{Inner, Store};
 use crate::sweeps::Sighting;
 
@@ -215,9 +216,9 @@ impl Inner {
                 let (shingles, words, _) = self.preparer.shingles(&text);
                 let follows = next.as_ref().filter(|(_, version)| *version == old.version + 1);
                 let differs = old.words.is_some_and(|known| known != words)
-                    || follows
-                        .zip(old.resemblance)
-                        .is_some_and(|((next, _), known)| shingles.resemblance(next) != known);
+                    || follows.zip(old.resemblance).is_some_and(|((next, _), known)| {
+                        resemblance_of_versions(&shingles, next) != known
+                    });
                 if differs {
                     verified.differs(format!(
                         "version {} of `{}` is kept with other figures than its text has",

@@ -124,11 +124,15 @@ fn follows(copy: &Copy, versions: u32) -> String {
 
 fn table(copies: &Copies) -> String {
     let versions = copies.place.versions;
+    let count = |number: usize, one: &str| match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {one}s"),
+    };
     let mut text = format!(
-        "{}\n{} holders on {} sites\n",
+        "{}\n{} on {}\n",
         copies.place.key,
-        holders(copies),
-        copies.sites.len()
+        count(holders(copies), "holder"),
+        count(copies.sites.len(), "site")
     );
     for site in &copies.sites {
         // Writing to a string does not fail.

@@ -1,8 +1,9 @@
 //! From the shingles of a text to the documents that share some.
 //!
 //! The values of a text are looked up from the rarest to the commonest until [`POSTING_BUDGET`] bytes
-//! of postings were read; how many bytes a look-up takes is known before it is made. What is left out
-//! are shingles that a large part of all documents has: they say little, and would cost the most.
+//! of postings were read beyond what rare values cost; how many bytes a look-up takes is known before it
+//! is made. What is left out are shingles that a large part of all documents has: they say little, and
+//! would cost the most.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::sampler::{MOST_LEVEL, level_of, value_level};
 use super::segment::Segment;
 use crate::{IndexError, Row};
 
-/// The most bytes of postings that one answer reads.
+/// The most bytes of postings that one answer reads for values that are not rare.
 pub const POSTING_BUDGET: usize = 4 << 20;
 
 /// A document that shares shingles with a text.

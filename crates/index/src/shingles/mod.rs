@@ -12,7 +12,7 @@
 //!
 //! Cost: 7 bytes a pair on disk, with the tables; memory for pairs that were not written yet and what
 //! the system keeps of the files. An answer reads one bucket of about 32 pairs for each shingle and
-//! segment, 0.2 to 0.5 microseconds, and no more than [`POSTING_BUDGET`] bytes in all: the rarest
+//! segment, 0.2 to 0.5 microseconds, and no more than [`POSTING_BUDGET`] bytes beyond that: the rarest
 //! shingles first, the commonest not at all, as in the paper.
 //!
 //! It holds no truth of its own: it can be built again from the texts, and whoever asks verifies what

@@ -333,7 +333,8 @@ impl Store {
         let short = asked.shingles.len() < SHORT_SHINGLES;
         if question.measure == Measure::Within && short && !best.is_full() {
             for row in self.with_the_words_of(asked)? {
-                answer.verified += usize::from(look(&mut best, row, Estimate::of_share(0, 0, 0.0))?);
+                answer.verified +=
+                    usize::from(look(&mut best, row, Estimate::of_share(0, 0, 0.0))?);
             }
         }
         for (record, overlap, estimate) in best.ranked() {

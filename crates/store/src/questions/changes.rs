@@ -22,6 +22,7 @@
 use std::collections::BTreeMap;
 
 use wonbon_index::Row;
+use wonbon_sketch::ElementSet;
 
 use crate::database::{Database, Record};
 use crate::error::StoreError;
@@ -254,7 +255,13 @@ impl Store {
     }
 }
 
-/// The exact resemblance of two versions of a document.
+/// The exact resemblance of two versions of a document. Two that have no words are alike: nothing
+/// changed between them.
+pub(crate) fn resemblance_of_versions(one: &ElementSet, other: &ElementSet) -> f64 {
+    if one == other { 1.0 } else { one.resemblance(other) }
+}
+
+/// The exact resemblance of two versions of a document, from their texts.
 fn between(
     database: &Database,
     preparer: &Preparer,
@@ -270,7 +277,7 @@ fn between(
         };
         Ok(preparer.shingles(&text).0)
     };
-    Ok(shingles(one)?.resemblance(&shingles(other)?))
+    Ok(resemblance_of_versions(&shingles(one)?, &shingles(other)?))
 }
 
 /// An address that a family lost or gained in a sweep.

@@ -12,10 +12,10 @@ mod sources;
 mod watch;
 
 pub use ask::{Answer, MOST_ASKED_BYTES, Match, Measure, Question, SURE, most_verified};
-pub(crate) use changes::OldVersion;
 pub use changes::{
     Changes, ChangesQuestion, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges, Version,
 };
+pub(crate) use changes::{OldVersion, resemblance_of_versions};
 pub use collapse::{CollapseConfig, Collapsed, ResultCopy, ResultGroup, collapse};
 pub use copies::{Copies, Copy, SiteCopies};
 pub use moved::{Finding, Holder, Hop, Moved};

@@ -140,12 +140,13 @@ pub(super) fn of_changes(site: Option<&str>, since: Option<i64>, changes: &Chang
             for (name, lives) in
                 [("lives that ended", &changes.ended), ("lives that go on", &changes.going_on)]
             {
-                let rows: Vec<(String, u64)> = LIFE_CLASSES
-                    .map(|sweeps| format!("{sweeps} sweeps"))
-                    .into_iter()
-                    .zip(lives.by_sweeps)
-                    .collect();
-                page.paragraph(&format!("{} {name}{}.", thousands(lives.pages), averages(lives)));
+                let rows: Vec<(String, u64)> =
+                    LIFE_CLASSES.map(str::to_owned).into_iter().zip(lives.by_sweeps).collect();
+                page.paragraph(&format!(
+                    "{} {name}, by sweeps from first to last seen{}.",
+                    thousands(lives.pages),
+                    averages(lives)
+                ));
                 page.bars(&format!("Pages by sweeps from first to last seen, {name}"), &rows);
             }
         });
@@ -184,7 +185,7 @@ fn cards(changes: &Changes) -> Vec<Card> {
 fn averages(lives: &Lives) -> String {
     match (lives.mean(), lives.median) {
         (Some(mean), Some(median)) => {
-            format!(", {:.1} days on average, {:.1} in the middle", days(mean), days(median as f64))
+            format!("; mean {:.1} days, median {:.1}", days(mean), days(median as f64))
         }
         _ => String::new(),
     }
