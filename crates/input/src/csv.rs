@@ -341,8 +341,7 @@ mod tests {
             parser.for_each_row(&mut batch, |number, row| {
                 let row = row.map(|row| match row.content {
                     Content::Text(text) => (row.id.map(Cow::into_owned), text.to_owned()),
-                    Content::Html(html) => (None, html.to_owned()),
-                    Content::Redirect(target) => (None, target.to_owned()),
+                    Content::Html(html) | Content::Redirect(html) => (None, html.to_owned()),
                 });
                 rows.push((number, row));
             });

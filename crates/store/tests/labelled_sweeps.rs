@@ -254,7 +254,7 @@ fn pages_under_addresses_that_stay_change_with_the_releases() {
         sweep(&store, release_date(at), &pages);
     }
     let changes = store.changes(&ChangesQuestion::default()).unwrap();
-    for at in 1..RELEASES.len() {
+    for (at, release) in RELEASES.iter().enumerate().skip(1) {
         let mut expected = [0_u64; 5];
         for releases in texts.values() {
             let ever = releases.range(..at).next().is_some();
@@ -269,7 +269,7 @@ fn pages_under_addresses_that_stay_change_with_the_releases() {
         let counts = &changes.sweeps[at];
         let counted =
             [counts.born, counts.came_back, counts.changed, counts.unchanged, counts.died];
-        assert_eq!(counted, expected, "release {}", RELEASES[at]);
+        assert_eq!(counted, expected, "release {release}");
     }
     for (page, releases) in &texts {
         let mut versions: Vec<&str> = releases.values().copied().collect();

@@ -368,7 +368,7 @@ impl<'a> Counting<'a> {
             for at in from..to {
                 let (date, sweep) = (of_site.dates[at], of_site.sweeps[at]);
                 let counted = asked && self.in_time(date);
-                let known = std::mem::replace(&mut before, Some((at, run.version)));
+                let known = before.replace((at, run.version));
                 let counts = &mut self.changes.sweeps[sweep];
                 let mut count = |place: fn(&mut SweepChanges) -> &mut u64| {
                     if counted {
