@@ -1,5 +1,7 @@
 //! The index of <shingle, document> against a map of sets.
 
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
