@@ -7,6 +7,8 @@
 //!
 //! What is derived says how by [`Derived`]; search and the index of shingles do.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,41 @@ use crate::writer::Request;
 
 /// Changes read from the outbox at a time.
 const BATCH: usize = 4096;
+
+/// How long a thread waits for more changes once there are some, unless somebody asks: a hundred
+/// changes at once cost less than a hundred times one, and adds have the cores meanwhile.
+const GATHER: Duration = Duration::from_millis(25);
+
+/// Tells a thread that there are changes, once until it has heard it.
+#[derive(Debug, Clone)]
+pub(crate) struct Bell {
+    rung: Arc<AtomicBool>,
+    wakes: Sender<Wake>,
+}
+
+impl Bell {
+    /// Whether it was rung, for the thread.
+    pub(crate) fn rung(&self) -> Arc<AtomicBool> {
+        self.rung.clone()
+    }
+
+    pub(crate) fn new(wakes: Sender<Wake>) -> Self {
+        Bell { rung: Arc::default(), wakes }
+    }
+
+    /// There are changes.
+    pub(crate) fn ring(&self) {
+        if !self.rung.swap(true, Ordering::AcqRel) {
+            // Without a follower there is nobody to wake.
+            let _ = self.wakes.send(Wake::Changed);
+        }
+    }
+
+    /// Whether the thread is there; wakes it.
+    pub(crate) fn wake(&self, wake: Wake) -> bool {
+        self.wakes.send(wake).is_ok()
+    }
+}
 
 /// What wakes the thread.
 pub(crate) enum Wake {
@@ -61,6 +98,8 @@ pub(crate) struct Follower<D> {
     pub(crate) derived: D,
     pub(crate) database: Database,
     pub(crate) requests: SyncSender<Request>,
+    /// Set when there are changes that the thread was told of.
+    pub(crate) rung: Arc<AtomicBool>,
 }
 
 /// How far it is.
@@ -100,6 +139,11 @@ impl<D: Derived> Follower<D> {
                 }
             };
             match wake {
+                Ok(Wake::Changed) => {
+                    if let Ok(asked) = wakes.recv_timeout(GATHER) {
+                        hear(asked);
+                    }
+                }
                 Ok(wake) => hear(wake),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -107,6 +151,7 @@ impl<D: Derived> Follower<D> {
             while let Ok(more) = wakes.try_recv() {
                 hear(more);
             }
+            self.rung.store(false, Ordering::Release);
             if progress.is_err() && !waiting.is_empty() {
                 progress = self.open();
             }

@@ -207,6 +207,14 @@ pub(crate) fn compressed(text: &str) -> Result<Vec<u8>, StoreError> {
 pub(crate) fn decompressed(bytes: &[u8]) -> Option<String> {
     let most = zstd::zstd_safe::get_frame_content_size(bytes).ok()??;
     let most = usize::try_from(most).ok().filter(|&most| most <= MOST_CONTENT_BYTES * 2)?;
-    let text = zstd::bulk::decompress(bytes, most).ok()?;
+    thread_local! {
+        static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    let text = DECOMPRESSOR.with_borrow_mut(|slot| {
+        if slot.is_none() {
+            *slot = zstd::bulk::Decompressor::new().ok();
+        }
+        slot.as_mut()?.decompress(bytes, most).ok()
+    })?;
     String::from_utf8(text).ok()
 }

@@ -11,7 +11,7 @@ use crate::database::{Database, Record};
 use crate::document::{Added, NewDocument, Order, StoredDocument, Verdict};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
-use crate::following::{Derived, Follower, Wake};
+use crate::following::{Bell, Derived, Follower, Wake};
 use crate::judge::{Asked, Judge, ShingleCache};
 use crate::opening::{LoadedIndex, Places, WriteLock, load_index};
 use crate::params::{StoreParams, drawn_bytes};
@@ -85,7 +85,7 @@ struct Writing {
 
 /// A thread that keeps something derived up.
 struct Following {
-    wakes: Sender<Wake>,
+    bell: Bell,
     thread: JoinHandle<()>,
 }
 
@@ -217,13 +217,9 @@ impl Store {
         let (search_wakes, search_woken) = mpsc::channel();
         let (shingle_wakes, shingles_woken) = mpsc::channel();
         let snapshot = inner.places.snapshot(&inner.identity);
-        let wakes = [search_wakes.clone(), shingle_wakes.clone()];
-        let after_commit = Box::new(move || {
-            for wake in &wakes {
-                // Without a follower there is nobody to wake.
-                let _ = wake.send(Wake::Changed);
-            }
-        });
+        let (search_bell, shingle_bell) = (Bell::new(search_wakes), Bell::new(shingle_wakes));
+        let bells = [search_bell.clone(), shingle_bell.clone()];
+        let after_commit = Box::new(move || bells.iter().for_each(Bell::ring));
         let sketches = inner.shingles.sketches.clone();
         let writer = Writer::new(families, snapshot, loaded, sketches, after_commit)?;
         let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
@@ -234,16 +230,16 @@ impl Store {
                 source,
             })
         };
-        let search = inner.follower(inner.search_following(), &requests)?;
-        let shingles = inner.follower(inner.shingle_following(true), &requests)?;
+        let search = inner.follower(inner.search_following(), &requests, &search_bell)?;
+        let shingles = inner.follower(inner.shingle_following(true), &requests, &shingle_bell)?;
         let writer = start("wonbon-writer", Box::new(move || writer.run(&queue)))?;
         let search = start("wonbon-search", Box::new(move || search.run(&search_woken)))?;
         let shingles = start("wonbon-shingles", Box::new(move || shingles.run(&shingles_woken)))?;
         *inner.writing.lock().expect("no one panics with it") = Some(Writing {
             requests,
             writer,
-            search: Following { wakes: search_wakes, thread: search },
-            shingles: Following { wakes: shingle_wakes, thread: shingles },
+            search: Following { bell: search_bell, thread: search },
+            shingles: Following { bell: shingle_bell, thread: shingles },
             _lock: lock,
         });
         Ok(Store { inner: Arc::new(inner) })
@@ -652,15 +648,15 @@ impl Inner {
             // the store lets go of them. A thread that panicked has told its clients.
             for following in [&search, &shingles] {
                 let (reply, committed) = mpsc::channel();
-                if following.wakes.send(Wake::Commit(reply)).is_ok() {
+                if following.bell.wake(Wake::Commit(reply)) {
                     let _ = committed.recv();
                 }
             }
             let _ = requests.send(Request::End);
             let _ = writer.join();
             drop(requests);
-            for Following { wakes, thread } in [search, shingles] {
-                drop(wakes);
+            for Following { bell, thread } in [search, shingles] {
+                drop(bell);
                 let _ = thread.join();
             }
         }
@@ -670,15 +666,16 @@ impl Inner {
         &self,
         derived: D,
         requests: &SyncSender<Request>,
+        bell: &Bell,
     ) -> Result<Follower<D>, StoreError> {
         let database = Database::open_reader(&self.places.database())?;
-        Ok(Follower { derived, database, requests: requests.clone() })
+        Ok(Follower { derived, database, requests: requests.clone(), rung: bell.rung() })
     }
 
     /// Wakes the search thread; tells whether there is one.
     pub(crate) fn wake_search(&self, wake: Wake) -> bool {
         match &*self.writing.lock().expect("no one panics with it") {
-            Some(writing) => writing.search.wakes.send(wake).is_ok(),
+            Some(writing) => writing.search.bell.wake(wake),
             None => false,
         }
     }
@@ -686,7 +683,7 @@ impl Inner {
     /// Wakes the thread of the index of shingles; tells whether there is one.
     pub(crate) fn wake_shingles(&self, wake: Wake) -> bool {
         match &*self.writing.lock().expect("no one panics with it") {
-            Some(writing) => writing.shingles.wakes.send(wake).is_ok(),
+            Some(writing) => writing.shingles.bell.wake(wake),
             None => false,
         }
     }
