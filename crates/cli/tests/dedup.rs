@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use killing::kill_at_random_moments;
 use serde_json::{Value, json};
-use support::{command, json_lines, stderr, wonbon, wonbon_reading};
+use support::{Files, command, json_lines, stderr, wonbon, wonbon_reading};
 use wonbon_sketch::ElementSet;
 use wonbon_testkit::cluster::truth::{is_cut_differently, truth_shingles};
 use wonbon_testkit::corpora::corpus;
@@ -561,4 +561,18 @@ fn the_default_finds_ninety_nine_of_a_hundred_in_every_band_and_nothing_else() {
             assert!(100 * lost <= all, "{name} from {low}: {lost} of {all} are not found");
         }
     }
+}
+
+#[test]
+fn csv_is_known_on_standard_input() {
+    let files = Files::new();
+    let out = files.path().join("out").to_str().unwrap().to_owned();
+    let row = "the ferry did not come and the whole village stood on the quay";
+    let input = format!(
+        "id,text\na,\"{row}\"\nb,\"{row}\"\nc,\"something else altogether, with a comma\"\n"
+    );
+    let output = wonbon_reading(&["dedup", "-", "-o", &out], input.as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = std::fs::read_to_string(Path::new(&out).join("kept/stdin.csv")).unwrap();
+    assert_eq!(text.lines().count(), 3, "{text}");
 }

@@ -145,6 +145,7 @@ impl Source {
                 let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
                 match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
                     Some(b'{') => SourceKind::JsonLines,
+                    _ if starts_with_csv_names(start) => SourceKind::Csv,
                     _ => SourceKind::Document,
                 }
             }
@@ -169,6 +170,28 @@ impl Source {
         broken(&self.name, self.format, source)
     }
 }
+
+/// Whether the first line names the fields of a CSV file: short names with commas or tabs between them,
+/// each once, one of which is a field for the text of a document.
+fn starts_with_csv_names(start: &[u8]) -> bool {
+    let line = start.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let separator = if line.contains('\t') { '\t' } else { ',' };
+    let mut names: Vec<&str> = line.split(separator).map(|name| name.trim_matches('"')).collect();
+    let is_name = |name: &&str| {
+        let part_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        !name.is_empty() && name.len() <= 64 && name.chars().all(part_of_name)
+    };
+    let text = names.iter().any(|name| CSV_TEXT_FIELDS.contains(&name.to_lowercase().as_str()));
+    let count = names.len();
+    let plain = names.iter().all(is_name);
+    names.sort_unstable();
+    names.dedup();
+    text && plain && count > 1 && names.len() == count
+}
+
+/// Names of fields that only a table of documents has.
+const CSV_TEXT_FIELDS: [&str; 6] = ["text", "content", "body", "html", "raw_content", "본문"];
 
 fn broken(name: &str, format: Option<&'static str>, source: io::Error) -> InputError {
     let name = name.to_owned();
@@ -275,6 +298,18 @@ mod tests {
         assert_eq!(by_name("post.html.gz"), Some(SourceKind::Document));
         assert_eq!(by_name("b.csv.gz"), Some(SourceKind::Csv));
         assert_eq!(by_name("part-0001"), None);
+    }
+
+    #[test]
+    fn a_line_of_names_makes_an_unnamed_input_csv() {
+        let kind = |text: &str| source(text.as_bytes().to_vec()).kind;
+        assert_eq!(kind("id,created,text\n1,2024,hello\n"), SourceKind::Csv);
+        assert_eq!(kind("\"id\"\t\"Content\"\r\n"), SourceKind::Csv);
+        for document in
+            ["text\nof a post", "text, text and text\n", "id,name\n", "see: text, body!\n"]
+        {
+            assert_eq!(kind(document), SourceKind::Document, "{document}");
+        }
     }
 
     #[test]
