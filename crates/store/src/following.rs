@@ -64,6 +64,8 @@ pub(crate) enum Wake {
     CatchUp(Sender<Result<(), StoreError>>),
     /// Somebody waits until everything stored so far is committed too.
     Commit(Sender<Result<(), StoreError>>),
+    /// A reader found damage, and waits until everything was made anew.
+    Anew(Sender<Result<(), StoreError>>),
 }
 
 /// Something that is made from the documents and can be made again.
@@ -77,8 +79,9 @@ pub(crate) trait Derived {
     /// Whether readers see only what is committed.
     const SEEN_WHEN_COMMITTED: bool;
 
-    /// Opens what is there; tells the mark of its last commit, 0 if there is nothing of use.
-    fn open(&mut self) -> Result<u64, StoreError>;
+    /// Opens what is there, which is of no use after damage was found in it; tells the mark of its last
+    /// commit, 0 if there is nothing of use.
+    fn open(&mut self, after_damage: bool) -> Result<u64, StoreError>;
     /// Takes in all documents.
     fn take_all(&mut self, database: &Database) -> Result<(), StoreError>;
     /// Takes in documents that changed.
@@ -87,8 +90,8 @@ pub(crate) trait Derived {
     fn commit(&mut self, mark: u64) -> Result<(), StoreError>;
     /// Ends it.
     fn close(self);
-    /// Whether opening it again may help after this error.
-    fn opens_again(error: &StoreError) -> bool;
+    /// Whether this error says that what is there is of no use.
+    fn is_damage(error: &StoreError) -> bool;
     /// Tells the writer which changes are seen for ever.
     fn has_seen(mark: u64) -> Request;
 }
@@ -114,7 +117,7 @@ struct Progress {
 impl<D: Derived> Follower<D> {
     /// Follows until nobody can wake it any more.
     pub(crate) fn run(mut self, wakes: &Receiver<Wake>) {
-        let mut progress = self.open();
+        let mut progress = self.open(false);
         loop {
             let wait = match &progress {
                 Ok(progress) => {
@@ -126,7 +129,7 @@ impl<D: Derived> Follower<D> {
                 None => wakes.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(wait) => wakes.recv_timeout(wait),
             };
-            let (mut waiting, mut commit_now) = (Vec::new(), false);
+            let (mut waiting, mut commit_now, mut damaged) = (Vec::new(), false, false);
             let mut hear = |wake| match wake {
                 Wake::Changed => {}
                 Wake::CatchUp(reply) => {
@@ -135,6 +138,10 @@ impl<D: Derived> Follower<D> {
                 }
                 Wake::Commit(reply) => {
                     commit_now = true;
+                    waiting.push(reply);
+                }
+                Wake::Anew(reply) => {
+                    damaged = true;
                     waiting.push(reply);
                 }
             };
@@ -152,8 +159,8 @@ impl<D: Derived> Follower<D> {
                 hear(more);
             }
             self.rung.store(false, Ordering::Release);
-            if progress.is_err() && !waiting.is_empty() {
-                progress = self.open();
+            if damaged || (progress.is_err() && !waiting.is_empty()) {
+                progress = self.open(damaged);
             }
             let caught_up = match &mut progress {
                 Ok(progress) => self.follow(progress, commit_now),
@@ -164,8 +171,8 @@ impl<D: Derived> Follower<D> {
                 let _ = reply.send(caught_up.as_ref().copied().map_err(again::<D>));
             }
             if let Err(error) = caught_up {
-                // What is damaged or failed is opened again, which wipes what is damaged.
-                progress = if D::opens_again(&error) { self.open() } else { Err(error) };
+                // What is damaged begins anew; what failed otherwise is opened when somebody asks.
+                progress = if D::is_damage(&error) { self.open(true) } else { Err(error) };
             }
         }
         if let Ok(mut progress) = progress {
@@ -175,8 +182,8 @@ impl<D: Derived> Follower<D> {
         }
     }
 
-    fn open(&mut self) -> Result<Progress, StoreError> {
-        let mark = self.derived.open()?;
+    fn open(&mut self, after_damage: bool) -> Result<Progress, StoreError> {
+        let mark = self.derived.open(after_damage)?;
         let mut progress = Progress { seen: mark, committed: mark, since: None };
         let forgotten = self.database.last_change()?.1;
         if mark < forgotten || mark == 0 {

@@ -74,7 +74,8 @@ impl Derived for SearchFollowing {
     const COMMIT_CHANGES: u64 = 200_000;
     const SEEN_WHEN_COMMITTED: bool = true;
 
-    fn open(&mut self) -> Result<u64, StoreError> {
+    /// What is damaged is wiped by the index itself.
+    fn open(&mut self, _after_damage: bool) -> Result<u64, StoreError> {
         // The old one lets go of its files first.
         self.index = None;
         let config = SearchConfig::default();
@@ -119,7 +120,7 @@ impl Derived for SearchFollowing {
         }
     }
 
-    fn opens_again(error: &StoreError) -> bool {
+    fn is_damage(error: &StoreError) -> bool {
         matches!(error, StoreError::Search(_))
     }
 

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::time::Duration;
 
-use wonbon_index::Row;
-use wonbon_index::shingles::{ShingleIndex, ShingleReader, ShingleSketch};
+use wonbon_index::shingles::{Candidate, Found, ShingleIndex, ShingleReader, ShingleSketch};
+use wonbon_index::{IndexError, Row};
 use wonbon_text::shingles::SHINGLE_HASH_VERSION;
 use wonbon_text::words::NORMAL_FORM_VERSION;
 
@@ -116,14 +116,17 @@ impl Derived for ShingleFollowing {
     const COMMIT_CHANGES: u64 = 200_000;
     const SEEN_WHEN_COMMITTED: bool = false;
 
-    fn open(&mut self) -> Result<u64, StoreError> {
+    fn open(&mut self, after_damage: bool) -> Result<u64, StoreError> {
         let identity = format!(
             "store {}, normal form {NORMAL_FORM_VERSION}, shingle hash {SHINGLE_HASH_VERSION}, {} words",
             self.identity,
             self.preparer.shingle_words()
         );
         let seed = self.preparer.sampler().seed_fingerprint();
-        let opened = ShingleIndex::open(&self.directory, &identity, seed)?;
+        let mut opened = ShingleIndex::open(&self.directory, &identity, seed)?;
+        if after_damage {
+            opened.index.forget();
+        }
         if let Some(why) = opened.rebuilt {
             *self.state.rebuilt.write().expect("no one panics with it") = Some(why.to_string());
         }
@@ -165,8 +168,8 @@ impl Derived for ShingleFollowing {
 
     fn close(self) {}
 
-    fn opens_again(error: &StoreError) -> bool {
-        matches!(error, StoreError::Index(_))
+    fn is_damage(error: &StoreError) -> bool {
+        matches!(error, StoreError::Index(IndexError::DamagedShingles { .. }))
     }
 
     fn has_seen(mark: u64) -> Request {
@@ -181,17 +184,26 @@ impl Store {
     ///
     /// [`StoreError::Behind`], or the database's.
     pub fn shingles(&self) -> Result<ShingleReader, StoreError> {
-        let (reply, answer) = mpsc::channel();
-        if self.inner.wake_shingles(Wake::CatchUp(reply)) {
-            let which = ShingleFollowing::NAME;
-            answer
-                .recv()
-                .map_err(|_| StoreError::Behind { which, what: "it has ended".to_owned() })??;
-        } else {
-            self.inner.catch_up_shingles()?;
-        }
+        self.inner.catch_up_shingles(false)?;
         let reader = self.inner.shingles.reader.read().expect("no one panics with it");
         Ok(reader.clone().unwrap_or_default())
+    }
+
+    /// The documents that share some of these values and pass `keep`. Damage that is found in the index
+    /// makes it begin anew.
+    pub(crate) fn candidates(
+        &self,
+        values: &[u64],
+        least_shingles: usize,
+        keep: impl Fn(&Found, &Candidate) -> bool,
+    ) -> Result<Found, StoreError> {
+        match self.shingles()?.candidates(values, least_shingles, &keep) {
+            Err(IndexError::DamagedShingles { .. }) => {
+                self.inner.catch_up_shingles(true)?;
+                Ok(self.shingles()?.candidates(values, least_shingles, &keep)?)
+            }
+            found => Ok(found?),
+        }
     }
 
     /// Why the index of shingles began anew when the store was opened, if it did.
@@ -214,13 +226,25 @@ impl Inner {
         }
     }
 
-    /// Brings the index of shingles of a store that only reads up to the database, in memory.
-    fn catch_up_shingles(&self) -> Result<(), StoreError> {
+    /// Brings the index of shingles up to the database; anew, after damage was found in it.
+    fn catch_up_shingles(&self, after_damage: bool) -> Result<(), StoreError> {
+        let (reply, answer) = mpsc::channel();
+        let wake = if after_damage { Wake::Anew(reply) } else { Wake::CatchUp(reply) };
+        if self.wake_shingles(wake) {
+            let which = ShingleFollowing::NAME;
+            let ended = |_| StoreError::Behind { which, what: "it has ended".to_owned() };
+            return answer.recv().map_err(ended)?;
+        }
+        self.catch_up_shingles_in_memory(after_damage)
+    }
+
+    /// The same in a store that only reads: in memory.
+    fn catch_up_shingles_in_memory(&self, after_damage: bool) -> Result<(), StoreError> {
         let mut reading = self.reading_shingles.lock().expect("no one panics with it");
         self.reading(|database| {
-            if reading.is_none() {
+            if after_damage || reading.is_none() {
                 let mut following = self.shingle_following(false);
-                let mark = following.open()?;
+                let mark = following.open(after_damage)?;
                 *reading = Some((following, mark));
             }
             let (following, seen) = reading.as_mut().expect("it was just opened");

@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use wonbon_store::{NewDocument, Page, Query, Rule, Store, StoreError, StoreParams};
+use wonbon_store::{
+    Measure, NewDocument, Page, Query, Question, Rule, Store, StoreError, StoreParams,
+};
 
 fn text(number: u64) -> String {
     let words = (0..60).map(|at| format!("word{}", (number * 977 + at * at * 31) % 5000));
@@ -32,6 +34,38 @@ fn flip(path: &Path, at: usize) {
     let mut bytes = std::fs::read(path).unwrap();
     bytes[at] ^= 0x20;
     std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn damage_among_the_shingles_is_noticed_and_built_again() {
+    let directory = tempfile::tempdir().unwrap();
+    filled(directory.path());
+    let segment = files_in(&directory.path().join("shingles"))
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|extension| extension == "segment"))
+        .unwrap();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    // Behind the header and the table of documents: no number among the postings ends any more.
+    let number = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap()) as usize;
+    let (documents, posting_bytes) = (number(16), number(32));
+    let postings = 64 + documents * 12..64 + documents * 12 + posting_bytes;
+    bytes[postings].iter_mut().for_each(|byte| *byte |= 0x80);
+    std::fs::write(&segment, bytes).unwrap();
+
+    let question = Question { measure: Measure::Resemblance, min: 0.9, limit: 10 };
+    let found = |store: &Store| store.ask(&text(7), &question).unwrap().matches.len();
+    // Beside a process that writes, in memory only.
+    let reader = Store::open_read_only(directory.path()).unwrap();
+    assert_eq!(found(&reader), 2);
+    drop(reader);
+    let store = Store::open(directory.path()).unwrap();
+    assert!(store.verify().unwrap().differences > 0);
+    assert_eq!(found(&store), 2);
+    assert_eq!(store.verify().unwrap().first, Vec::<String>::new());
+    store.close().unwrap();
+    let store = Store::open(directory.path()).unwrap();
+    assert_eq!(found(&store), 2);
+    assert_eq!(store.verify().unwrap().differences, 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! segments in memory, merged with their like; [`ShingleIndex::write`] makes one file of them.
 
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::candidates::{Candidate, Found, candidates};
@@ -141,12 +141,6 @@ impl ShingleIndex {
     pub fn reader(&self) -> ShingleReader {
         let segments = self.written.iter().chain(&self.in_memory).cloned().collect();
         ShingleReader { segments }
-    }
-
-    /// Where its files are.
-    #[must_use]
-    pub fn directory(&self) -> PathBuf {
-        self.files.directory.clone()
     }
 }
 

@@ -242,9 +242,8 @@ impl Store {
             // The size is a whole number at least min times the text's.
             Measure::Resemblance | Measure::Within => ((min * size as f64) as usize).max(1),
         };
-        let reader = self.shingles()?;
         let values = self.inner.preparer.sampler().all(&asked.shingles);
-        let found = reader.candidates(&values, least, |found, candidate| {
+        let found = self.candidates(&values, least, |found, candidate| {
             let estimate = measure.estimate(found, candidate);
             measure.possible(min, size, candidate.shingles as usize)
                 && estimate.value + SURE * estimate.standard_error >= min
@@ -332,7 +331,7 @@ impl Store {
         answer.complete &= best.is_full() || answer.candidates == promises.len();
         let short = asked.shingles.len() < SHORT_SHINGLES;
         if question.measure == Measure::Within && short && !best.is_full() {
-            for row in self.with_the_words_of(asked)? {
+            for row in self.with_the_words_of(database, asked)? {
                 answer.verified +=
                     usize::from(look(&mut best, row, Estimate::of_share(0, 0, 0.0))?);
             }
@@ -345,22 +344,24 @@ impl Store {
     }
 
     /// Documents that the search index finds by phrases of the text, and their copies.
-    fn with_the_words_of(&self, asked: &AskedText<'_>) -> Result<Vec<Row>, StoreError> {
+    fn with_the_words_of(
+        &self,
+        database: &Database,
+        asked: &AskedText<'_>,
+    ) -> Result<Vec<Row>, StoreError> {
         let Some(query) = phrases(asked.text) else { return Ok(Vec::new()) };
-        let found = self.search(&query, Page { offset: 0, limit: MOST_SEARCHED })?;
-        self.reading(|database| {
-            let mut rows = Vec::new();
-            for result in found.results {
-                rows.push(result.document.row);
-                if result.document.copies > 0 {
-                    rows.extend(database.family(result.document.row)?);
-                }
-                if rows.len() >= MOST_SEARCHED_WITH_COPIES {
-                    break;
-                }
+        let reader = self.inner.search.reader.read().expect("no one panics with it").clone();
+        let Some(reader) = reader else { return Ok(Vec::new()) };
+        let found = reader.search(&query, Page { offset: 0, limit: MOST_SEARCHED })?;
+        let mut rows = Vec::new();
+        for hit in found.hits {
+            rows.push(Row(hit.row));
+            rows.extend(database.family(Row(hit.row))?);
+            if rows.len() >= MOST_SEARCHED_WITH_COPIES {
+                break;
             }
-            Ok(rows)
-        })
+        }
+        Ok(rows)
     }
 }
 

@@ -161,9 +161,8 @@ impl Store {
         question: &SourcesQuestion,
     ) -> Result<Vec<Row>, StoreError> {
         let values = self.inner.preparer.sampler().all(&asked.shingles);
-        let reader = self.shingles()?;
         let found =
-            reader.candidates(&values, 1, |_, candidate| Some(candidate.row) != question.except)?;
+            self.candidates(&values, 1, |_, candidate| Some(candidate.row) != question.except)?;
         let mut ranked: Vec<(u64, Row)> = found
             .candidates
             .iter()
