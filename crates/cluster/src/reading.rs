@@ -396,15 +396,7 @@ pub fn for_each_document<S, O: Default + Send>(
     visit: impl Fn(&mut S, &Visited<'_>, &mut O) + Sync,
     mut write: impl FnMut(O, Vec<Skipped>, u64) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
-    let reading = Reading {
-        inputs,
-        keep: &Keep::Earliest,
-        threads,
-        skip_items: 0,
-        progress,
-        redirects: true,
-        known: None,
-    };
+    let reading = Reading::of_all(inputs, threads, progress, None);
     read_documents(reading, state, visit, |rows| write(rows.output, rows.skipped, rows.input_bytes))
 }
 
@@ -422,15 +414,7 @@ pub fn for_each_unknown_document<O: Default + Send>(
     visit: impl Fn(&Visited<'_>, &mut O) + Sync,
     mut write: impl FnMut(O, Vec<Skipped>, u64) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
-    let reading = Reading {
-        inputs,
-        keep: &Keep::Earliest,
-        threads,
-        skip_items: 0,
-        progress,
-        redirects: true,
-        known: Some(known),
-    };
+    let reading = Reading::of_all(inputs, threads, progress, Some(known));
     read_documents(
         reading,
         || (),
@@ -475,6 +459,19 @@ pub(crate) struct Reading<'a> {
     pub(crate) redirects: bool,
     /// Says of a document whether it is known by its bytes.
     pub(crate) known: Option<&'a (dyn Fn(&Visited<'_>) -> bool + Sync)>,
+}
+
+impl<'a> Reading<'a> {
+    /// Everything from the start on, for a visitor who takes redirects too.
+    fn of_all(
+        inputs: &'a Inputs,
+        threads: NonZeroUsize,
+        progress: &'a dyn Progress,
+        known: Option<&'a (dyn Fn(&Visited<'_>) -> bool + Sync)>,
+    ) -> Self {
+        let keep = &Keep::Earliest;
+        Reading { inputs, keep, threads, skip_items: 0, progress, redirects: true, known }
+    }
 }
 
 /// Reads every document with several threads, and hands what was made of each item to `write`, in

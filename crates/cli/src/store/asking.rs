@@ -13,7 +13,7 @@ use wonbon_store::{
     Answer, Match, Measure, Question, Row, Source, Sources, SourcesQuestion, Store, Unexplained,
 };
 
-use super::{explained, open_to_read};
+use super::{JsonNamed, explained, open_to_read};
 use crate::batch::thousands;
 use crate::options::read_document;
 use crate::output::Output;
@@ -190,12 +190,8 @@ fn tell(answer: &Answer) {
 
 #[derive(Serialize)]
 struct JsonMatch<'a> {
-    id: &'a str,
-    created: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    site: Option<&'a str>,
+    #[serde(flatten)]
+    named: JsonNamed<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
     verdict: &'static str,
@@ -219,10 +215,7 @@ impl<'a> JsonMatch<'a> {
     fn of(found: &'a Match) -> Self {
         let document = &found.document;
         JsonMatch {
-            id: &document.key,
-            created: format_time(document.created),
-            url: document.url.as_deref(),
-            site: document.site.as_deref(),
+            named: JsonNamed::of(document),
             title: document.title.as_deref(),
             verdict: document.verdict.kind.name(),
             original: document.verdict.original.as_deref(),

@@ -235,6 +235,21 @@ fn history_table(history: &PageHistory) -> String {
     text
 }
 
+/// What a sweep saw, in the order of the columns.
+fn in_columns(counts: &SweepChanges) -> [u64; 9] {
+    [
+        counts.seen,
+        counts.found,
+        counts.born,
+        counts.came_back,
+        counts.changed,
+        counts.unchanged,
+        counts.died,
+        counts.moved_within,
+        counts.moved_between,
+    ]
+}
+
 fn table(changes: &Changes) -> String {
     let names = [
         "sweep",
@@ -251,19 +266,8 @@ fn table(changes: &Changes) -> String {
     ];
     let mut rows = vec![names.map(str::to_owned).to_vec()];
     for counts in &changes.sweeps {
-        let numbers = [
-            counts.seen,
-            counts.found,
-            counts.born,
-            counts.came_back,
-            counts.changed,
-            counts.unchanged,
-            counts.died,
-            counts.moved_within,
-            counts.moved_between,
-        ];
         let mut row = vec![shown_time(counts.sweep)];
-        row.extend(numbers.map(thousands));
+        row.extend(in_columns(counts).map(thousands));
         row.push(counts.mean_resemblance().map_or_else(String::new, |mean| format!("{mean:.3}")));
         rows.push(row);
     }

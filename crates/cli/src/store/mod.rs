@@ -178,15 +178,33 @@ fn new_document<'a>(visited: &Visited<'a>) -> Result<NewDocument<'a>, NotATime> 
     })
 }
 
-/// A stored document in `--json` and in exports.
+/// What names a stored document in `--json`: of one that is shown, found or answered.
 #[derive(Serialize)]
-pub(crate) struct JsonDocument<'a> {
+pub(crate) struct JsonNamed<'a> {
     id: &'a str,
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     site: Option<&'a str>,
+}
+
+impl<'a> JsonNamed<'a> {
+    pub(crate) fn of(document: &'a StoredDocument) -> Self {
+        JsonNamed {
+            id: &document.key,
+            created: format_time(document.created),
+            url: document.url.as_deref(),
+            site: document.site.as_deref(),
+        }
+    }
+}
+
+/// A stored document in `--json` and in exports.
+#[derive(Serialize)]
+pub(crate) struct JsonDocument<'a> {
+    #[serde(flatten)]
+    named: JsonNamed<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,10 +223,7 @@ pub(crate) struct JsonDocument<'a> {
 impl<'a> JsonDocument<'a> {
     pub(crate) fn of(document: &'a StoredDocument) -> Self {
         JsonDocument {
-            id: &document.key,
-            created: format_time(document.created),
-            url: document.url.as_deref(),
-            site: document.site.as_deref(),
+            named: JsonNamed::of(document),
             author: document.author.as_deref(),
             title: document.title.as_deref(),
             language: document.language.as_deref(),

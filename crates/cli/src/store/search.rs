@@ -8,7 +8,7 @@ use serde::Serialize;
 use wonbon_input::time::format_time;
 use wonbon_store::{Page, Query, SearchResult, Snippet};
 
-use super::open_to_read;
+use super::{JsonNamed, open_to_read};
 use crate::Outcome;
 use crate::batch::thousands;
 use crate::output::Output;
@@ -41,12 +41,8 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct JsonResult<'a> {
-    id: &'a str,
-    created: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    site: Option<&'a str>,
+    #[serde(flatten)]
+    named: JsonNamed<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
     score: f32,
@@ -86,10 +82,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         if args.json {
             let document = &result.document;
             output.json_line(&JsonResult {
-                id: &document.key,
-                created: format_time(document.created),
-                url: document.url.as_deref(),
-                site: document.site.as_deref(),
+                named: JsonNamed::of(document),
                 title: document.title.as_deref(),
                 score: result.score,
                 snippet_html: result.snippet.to_html(),

@@ -3,7 +3,7 @@
 use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot};
 use wonbon_store::{Changes, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges};
 
-use super::{days, resemblance_classes};
+use super::{days, in_columns, resemblance_classes};
 use crate::batch::thousands;
 use crate::store::shown_time;
 
@@ -197,20 +197,7 @@ fn sweeps(page: &mut Page, changes: &Changes) {
         .iter()
         .map(|counts| {
             let mut row: Vec<Cell> = vec![shown_time(counts.sweep).into()];
-            row.extend(
-                [
-                    counts.seen,
-                    counts.found,
-                    counts.born,
-                    counts.came_back,
-                    counts.changed,
-                    counts.unchanged,
-                    counts.died,
-                    counts.moved_within,
-                    counts.moved_between,
-                ]
-                .map(Cell::from),
-            );
+            row.extend(in_columns(counts).map(Cell::from));
             let mean = counts.mean_resemblance();
             row.push(Cell::Number(mean.map_or_else(String::new, |mean| format!("{mean:.3}"))));
             row
