@@ -9,7 +9,7 @@ use super::explained;
 use crate::Outcome;
 use crate::batch::thousands;
 
-/// Build the index and the search index anew from the database.
+/// Build everything derived anew from the database: the index, the search index, the index of shingles.
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 
@@ -17,13 +17,15 @@ pub(crate) fn run(_args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     Store::forget_derived(directory).map_err(explained)?;
     let store = Store::open(directory).map_err(explained)?;
     store.catch_up().map_err(explained)?;
-    let originals = store.counts()?.originals;
+    store.shingles().map_err(explained)?;
+    let counts = store.counts()?;
     store.close().map_err(explained)?;
     // A closed standard error takes nothing from the answer.
     let _ = writeln!(
         anstream::stderr(),
-        "built the index and the search index of {} originals",
-        thousands(originals)
+        "built the index and the search index of {} originals, the index of shingles of {} documents",
+        thousands(counts.originals),
+        thousands(counts.documents)
     );
     Ok(Outcome::Done)
 }
