@@ -1,0 +1,3 @@
+//! Crawl orderings, virtual crawls, and a polite, crash-safe crawler whose order they decide.
+
+pub mod order;
