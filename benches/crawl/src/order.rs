@@ -4,14 +4,21 @@
 //! a line of JSON each with the least CPU seconds of this thread. Measured is the virtual crawl: the
 //! ordering, the numbering of pages, the making of link lists. Left out: making the graph.
 //!
+//! `table` crawls a web or a graph once with every ordering and tells what share of the PageRank and of
+//! the sites each has after some parts of the pages; shares are of what can be reached.
+//!
 //! `memory` crawls a web once and tells how much the resident memory grew by the ordering.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use wonbon_crawl::graph::generate::{Web, WebConfig};
+use wonbon_crawl::graph::pagerank::{PageRankConfig, pagerank};
+use wonbon_crawl::graph::{Graph, Reading};
 use wonbon_crawl::order::OrderName;
-use wonbon_crawl::virtual_crawl::{Plan, crawl};
+use wonbon_crawl::virtual_crawl::{Plan, crawl, curve, marks, reachable, share_of};
 
 #[derive(Parser)]
 struct Cli {
@@ -32,6 +39,31 @@ enum Command {
         /// Crawls of each.
         #[arg(long, default_value_t = 3)]
         repeat: u32,
+    },
+    /// What the orderings have gathered after a tenth of the reachable pages, of a made-up web or of a
+    /// graph that is read.
+    Table {
+        /// Orderings.
+        #[arg(long, value_delimiter = ',')]
+        order: Vec<String>,
+        /// A graph; without it the default web is made.
+        #[arg(long)]
+        graph: Option<PathBuf>,
+        /// Addresses to begin with.
+        #[arg(long, value_delimiter = ',')]
+        seeds: Vec<String>,
+        /// What a site is.
+        #[arg(long, default_value = "domain")]
+        site: String,
+        /// Pages of the made-up web.
+        #[arg(long, default_value_t = WebConfig::default().pages)]
+        pages: u32,
+        /// Its seed.
+        #[arg(long, default_value_t = WebConfig::default().seed)]
+        seed: u64,
+        /// A site at most once in so many turns.
+        #[arg(long, default_value_t = 0)]
+        gap: u32,
     },
     /// Resident memory that an ordering takes.
     Memory {
@@ -86,6 +118,62 @@ fn main() -> anyhow::Result<()> {
                         })
                     );
                 }
+            }
+        }
+        Command::Table { order, graph, seeds, site, pages, seed, gap } => {
+            let (graph, seeds) = match graph {
+                Some(path) => {
+                    let reading = Reading { site: site.parse()?, wanted: seeds };
+                    let read = Graph::read(&path, &reading, &())?;
+                    let seeds: Option<Vec<u32>> = read.found.into_iter().collect();
+                    let seeds = seeds.context("a seed is not in the graph")?;
+                    let seeds = if seeds.is_empty() { read.graph.portals() } else { seeds };
+                    (read.graph, seeds)
+                }
+                None => {
+                    let graph = Web::new(WebConfig { pages, seed, ..WebConfig::default() }).graph();
+                    let seeds = graph.portals();
+                    (graph, seeds)
+                }
+            };
+            let external = (0..graph.pages())
+                .flat_map(|page| graph.links(page).iter().map(move |&target| (page, target)))
+                .filter(|&(page, target)| graph.site(page) != graph.site(target))
+                .count();
+            let (ranks, rounds) = pagerank(&graph, &PageRankConfig::default(), &());
+            let all = reachable(&graph, &seeds, &ranks);
+            println!(
+                "{}",
+                serde_json::json!({
+                    "pages": graph.pages(), "links": graph.link_count(), "sites": graph.sites(),
+                    "external": external as f64 / graph.link_count() as f64, "seeds": seeds.len(),
+                    "reachable_pages": all.pages, "reachable_sites": all.sites,
+                    "reachable_pagerank": all.pagerank, "pagerank_rounds": rounds,
+                })
+            );
+            let plan = Plan { seeds, gap, ..Plan::default() };
+            let percents = [1, 5, 10, 25, 50];
+            let marks = marks(all.pages, &percents);
+            for name in order {
+                let name: OrderName = name.parse()?;
+                let start = cpu_seconds();
+                let (points, crawled) =
+                    curve(&graph, &mut *name.build(1), &plan, &ranks, &marks, |_| {});
+                let shares = percents.map(|percent| {
+                    let pages = share_of(all.pages, percent);
+                    let point = points.iter().find(|point| point.pages == pages);
+                    point.map(|point| {
+                        let sites = f64::from(point.sites) / f64::from(all.sites);
+                        serde_json::json!([percent, point.pagerank / all.pagerank, sites])
+                    })
+                });
+                println!(
+                    "{}",
+                    serde_json::json!({
+                        "order": name.name(), "cpu_seconds": cpu_seconds() - start, "shares": shares,
+                        "idle": crawled.idle, "parked": crawled.parked,
+                    })
+                );
             }
         }
         Command::Memory { order, pages } => {
