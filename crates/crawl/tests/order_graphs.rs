@@ -219,7 +219,8 @@ fn no_site_is_asked_twice_within_the_gap_and_every_page_still_comes() {
             });
             assert_eq!(crawled.pages, reachable(&graph, &plan.seeds, &ranks).pages);
             assert_eq!(last, u64::from(crawled.pages) + crawled.idle);
-            assert_eq!(crawled.idle > 0, gap >= 100, "{name} {gap} {crawled:?}");
+            assert_eq!(crawled.idle > 0, gap > 1, "{name} {gap} {crawled:?}");
+            assert_eq!(crawled.parked > 0, gap > 1, "{name} {gap} {crawled:?}");
         }
     }
 }
@@ -297,7 +298,7 @@ fn webkb_from_its_four_departments_gives_the_known_shares() {
     };
     let read = Graph::read(folder.path(), &reading, &()).unwrap();
     let graph = read.graph;
-    assert_eq!((graph.pages(), graph.link_count(), graph.sites()), (8192, 15_818, 609));
+    assert_eq!((graph.pages(), graph.link_count(), graph.sites()), (8192, 15_818, 608));
     let seeds: Vec<u32> = read.found.into_iter().map(Option::unwrap).collect();
     let (ranks, _) = pagerank(&graph, &PageRankConfig::default(), &());
     let all = reachable(&graph, &seeds, &ranks);

@@ -152,7 +152,7 @@ fn number(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
     let mut digits = 0;
     while let Some(&digit @ b'0'..=b'9') = text.get(digits) {
-        value = value * 10 + u64::from(digit - b'0');
+        value = value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
         digits += 1;
     }
     (1..=12).contains(&digits).then(|| (value, &text[digits..]))
