@@ -153,7 +153,7 @@ fn main() -> anyhow::Result<()> {
             );
             let plan = Plan { seeds, gap, ..Plan::default() };
             let percents = [1, 5, 10, 25, 50];
-            let marks = marks(all.pages, &percents);
+            let marks = marks(all.pages, &percents.map(|percent| share_of(all.pages, percent)));
             for name in order {
                 let name: OrderName = name.parse()?;
                 let start = cpu_seconds();

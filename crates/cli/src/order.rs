@@ -16,7 +16,7 @@ use wonbon_crawl::graph::pagerank::{PageRankConfig, pagerank};
 use wonbon_crawl::graph::{Graph, Reading, SiteRule, Watch};
 use wonbon_crawl::order::{ORDER_NAMES, OrderName};
 use wonbon_crawl::virtual_crawl::plot::{Curve, svg};
-use wonbon_crawl::virtual_crawl::{Plan, curve, marks, reachable};
+use wonbon_crawl::virtual_crawl::{Plan, curve, marks, reachable, share_of};
 
 use crate::Outcome;
 use crate::batch::Watcher;
@@ -140,11 +140,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let (ranks, rounds) = pagerank(&graph, &config, &watch);
     let reachable = reachable(&graph, &seeds, &ranks);
     let plan = Plan { seeds, pages: args.pages, gap: args.gap };
-    let marks = marks(reachable.pages, &PERCENTS);
+    let expected = args.pages.map_or(reachable.pages, |pages| pages.min(reachable.pages));
+    let marks = marks(expected, &PERCENTS.map(|percent| share_of(reachable.pages, percent)));
 
     let mut crawls = Vec::new();
     for name in names {
-        let expected = args.pages.map_or(reachable.pages, |pages| pages.min(reachable.pages));
         watch.begin(name.name(), u64::from(expected));
         let mut order = name.build(args.seed);
         let started = Instant::now();

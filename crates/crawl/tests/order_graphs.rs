@@ -105,8 +105,11 @@ fn bad_input_is_refused_by_file_and_line() {
     assert_eq!(error(empty.path()), "DIR has no urls.txt (nor urls.txt.gz or urls.txt.zst)");
     let nothing = empty.path().join("nothing");
     assert!(error(&nothing).starts_with("DIR is no graph: neither a directory"));
-    fs::write(empty.path().join("urls.txt"), "").unwrap();
-    fs::write(empty.path().join("edges.tsv.gz"), [0x1F, 0x8B, 8, 0]).unwrap();
+    fs::write(empty.path().join("urls.txt"), URLS).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(EDGES.as_bytes()).unwrap();
+    let packed = gzip.finish().unwrap();
+    fs::write(empty.path().join("edges.tsv.gz"), &packed[..packed.len() - 9]).unwrap();
     assert!(error(empty.path()).contains("edges.tsv.gz is not whole"), "{}", error(empty.path()));
 }
 
@@ -162,7 +165,7 @@ fn all_orderings_gather_the_same_in_the_end() {
     let (ranks, _) = pagerank(&graph, &PageRankConfig::default(), &());
     let plan = Plan { seeds: graph.portals(), ..Plan::default() };
     let all = reachable(&graph, &plan.seeds, &ranks);
-    let marks = marks(all.pages, &[10]);
+    let marks = marks(all.pages, &[share_of(all.pages, 10)]);
     assert!(all.pages > 4000, "{all:?}");
     for name in ORDER_NAMES {
         let (points, crawled) = curve(&graph, &mut *name.build(1), &plan, &ranks, &marks, |_| {});
@@ -219,8 +222,8 @@ fn no_site_is_asked_twice_within_the_gap_and_every_page_still_comes() {
             });
             assert_eq!(crawled.pages, reachable(&graph, &plan.seeds, &ranks).pages);
             assert_eq!(last, u64::from(crawled.pages) + crawled.idle);
-            assert_eq!(crawled.idle > 0, gap > 1, "{name} {gap} {crawled:?}");
             assert_eq!(crawled.parked > 0, gap > 1, "{name} {gap} {crawled:?}");
+            assert!(if gap > 1 { gap < 100 || crawled.idle > 0 } else { crawled.idle == 0 });
         }
     }
 }
@@ -236,9 +239,9 @@ fn one_site_with_a_gap_waits_between_all_its_pages() {
 }
 
 #[test]
-fn marks_have_the_powers_the_shares_and_the_end() {
-    let marks = marks(123_456, &[1, 10]);
-    for mark in [1, 2, 4, 65_536, 10, 100_000, 1234, 12_345, 123_456] {
+fn marks_have_the_powers_the_end_and_what_was_asked_for() {
+    let marks = marks(123_456, &[1234, 99_999_999]);
+    for mark in [1, 2, 4, 65_536, 10, 100_000, 1234, 123_456] {
         assert!(marks.contains(&mark), "{mark}");
     }
     assert!((1000..1100).contains(&marks.len()));

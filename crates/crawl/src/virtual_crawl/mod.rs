@@ -140,13 +140,13 @@ pub fn crawl(
 }
 
 /// After how many pages of a crawl to look: about a thousand times at equal distances, at all powers of
-/// two and of ten, at these parts of a hundred, and at the end.
-pub fn marks(pages: u32, percents: &[u32]) -> Vec<u32> {
+/// two and of ten, at the end, and where else it is asked for.
+pub fn marks(pages: u32, also: &[u32]) -> Vec<u32> {
     let step = (pages / 1000).max(1) as usize;
     let mut marks: Vec<u32> = (step as u32..=pages).step_by(step).collect();
     marks.extend((0..32).map(|power| 1_u32 << power));
     marks.extend((0..10).map(|power| 10_u32.pow(power)));
-    marks.extend(percents.iter().map(|&percent| share_of(pages, percent)));
+    marks.extend(also);
     marks.push(pages);
     marks.retain(|&mark| (1..=pages).contains(&mark));
     marks.sort_unstable();
