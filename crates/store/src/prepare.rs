@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use wonbon_index::shingles::{ShingleSampler, ShingleSketch};
 use wonbon_sketch::rabin::RABIN_64;
@@ -18,6 +19,9 @@ use wonbon_text::shingles::Shingler;
 use crate::document::{Content, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
 use crate::error::StoreError;
 use crate::params::StoreParams;
+
+/// The longest text that search is handed in memory.
+const MOST_PLAIN_BYTES: usize = 256 << 10;
 
 /// The level of compression: one at which 2 kB take about 20 microseconds.
 const COMPRESSION_LEVEL: i32 = 1;
@@ -53,6 +57,8 @@ pub struct Prepared {
     pub(crate) sketch: ShingleSketch,
     /// The core text, compressed.
     pub(crate) text: Vec<u8>,
+    /// The core text as it is, for search; none if it is long.
+    pub(crate) plain: Option<Arc<str>>,
 }
 
 impl Prepared {
@@ -132,6 +138,7 @@ impl Preparer {
             sketch: self.sampler.sketch(&shingles),
             shingles,
             text: compressed(&text)?,
+            plain: (text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*text)),
         })
     }
 
