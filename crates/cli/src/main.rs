@@ -15,8 +15,10 @@ mod options;
 mod output;
 mod report;
 mod rule;
+mod serve;
 mod sketch;
 mod store;
+mod token;
 
 use std::process::ExitCode;
 
@@ -57,10 +59,12 @@ enum Command {
     Moved(store::moved::Args),
     Rebuild(store::rebuild::Args),
     Search(store::search::Args),
+    Serve(serve::Args),
     Similar(store::asking::SimilarArgs),
     Sketch(sketch::Args),
     Sources(store::asking::SourcesArgs),
     Status(store::status::Args),
+    Token(token::Args),
     Verify(store::verify::Args),
     Watch(store::watch::Args),
     Within(store::asking::WithinArgs),
@@ -102,10 +106,12 @@ fn main() -> ExitCode {
         Command::Moved(args) => store::moved::run(args, store),
         Command::Rebuild(args) => store::rebuild::run(args, store),
         Command::Search(args) => store::search::run(args, store),
+        Command::Serve(args) => serve::run(args, store),
         Command::Similar(args) => store::asking::run_similar(args, store),
         Command::Sketch(args) => sketch::run(args),
         Command::Sources(args) => store::asking::run_sources(args, store),
         Command::Status(args) => store::status::run(args, store),
+        Command::Token(args) => token::run(args),
         Command::Verify(args) => store::verify::run(args, store),
         Command::Watch(args) => store::watch::run(args, store),
         Command::Within(args) => store::asking::run_within(args, store),

@@ -16,7 +16,7 @@ use wonbon_sketch::{ElementSet, FeatureMaker, finalise};
 use wonbon_text::extract::{Page, core_text, extract};
 use wonbon_text::shingles::Shingler;
 
-use crate::document::{Content, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
+use crate::document::{Content, Expected, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
 use crate::error::StoreError;
 use crate::params::StoreParams;
 
@@ -59,9 +59,18 @@ pub struct Prepared {
     pub(crate) text: Vec<u8>,
     /// The core text as it is, for search; none if it is long.
     pub(crate) plain: Option<Arc<str>>,
+    /// What has to be true for it to be stored.
+    pub(crate) expected: Option<Expected>,
 }
 
 impl Prepared {
+    /// The same, stored only if this is true when it is its turn; otherwise
+    /// [`StoreError::NotAsExpected`].
+    #[must_use]
+    pub fn only_if(self, expected: Expected) -> Self {
+        Prepared { expected: Some(expected), ..self }
+    }
+
     /// The document's key.
     #[must_use]
     pub fn key(&self) -> &str {
@@ -97,6 +106,19 @@ impl Preparer {
     }
 
     pub(crate) fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
+        self.made_ready(document, compressed)
+    }
+
+    /// A document made ready to be decided and not to be stored: without its text.
+    pub(crate) fn examine(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
+        self.made_ready(document, |_| Ok(Vec::new()))
+    }
+
+    fn made_ready(
+        &self,
+        document: &NewDocument<'_>,
+        keep: impl FnOnce(&str) -> Result<Vec<u8>, StoreError>,
+    ) -> Result<Prepared, StoreError> {
         let bytes = document.content.bytes();
         if !(1..=MOST_KEY_BYTES).contains(&document.key.len()) {
             return Err(StoreError::BadKey { bytes: document.key.len(), most: MOST_KEY_BYTES });
@@ -137,8 +159,9 @@ impl Preparer {
             features: self.maker.features(shingles.as_slice()).values().to_vec(),
             sketch: self.sampler.sketch(&shingles),
             shingles,
-            text: compressed(&text)?,
+            text: keep(&text)?,
             plain: (text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*text)),
+            expected: None,
         })
     }
 

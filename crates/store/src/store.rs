@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
 
 use crate::database::{Database, Record};
-use crate::document::{Added, NewDocument, Order, StoredDocument, Verdict};
+use crate::document::{Added, Expected, NewDocument, Order, StoredDocument, Verdict};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::following::{Bell, Derived, Follower, Wake};
@@ -329,7 +329,7 @@ impl Store {
     ///
     /// As [`Store::prepare`], or the database's.
     pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
-        let prepared = self.prepare(document)?;
+        let prepared = self.inner.preparer.examine(document)?;
         let shingles = Arc::new(prepared.shingles);
         self.reading(|database| {
             let known = database.record_by_key(&prepared.key)?;
@@ -361,7 +361,16 @@ impl Store {
     ///
     /// Why it was not removed.
     pub fn delete(&self, key: &str) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Delete(key.to_owned(), reply))
+        self.told(|reply| Request::Delete { key: key.to_owned(), expected: None, reply })
+    }
+
+    /// As [`Store::delete`], if this is true when it is its turn.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotAsExpected`], or why it was not removed.
+    pub fn delete_if(&self, key: &str, expected: Expected) -> Result<bool, StoreError> {
+        self.told(|reply| Request::Delete { key: key.to_owned(), expected: Some(expected), reply })
     }
 
     /// Asks the writer something and waits until its answer is durable.

@@ -18,7 +18,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wonbon_index::CopyIndex;
 
 use crate::database::{Record, Standing};
-use crate::document::{Added, Kind, Stored};
+use crate::document::{Added, Edit, Expected, Kind, Stored};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::prepare::Prepared;
@@ -34,7 +34,11 @@ pub(crate) enum Request {
     See(Box<Recognised>, Sender<Result<Added, StoreError>>),
     /// A sweep saw an address lead elsewhere; says whether that was new.
     Redirect(Box<Redirect>, Sender<Result<bool, StoreError>>),
-    Delete(String, Sender<Result<bool, StoreError>>),
+    Delete {
+        key: String,
+        expected: Option<Expected>,
+        reply: Sender<Result<bool, StoreError>>,
+    },
     /// A document is to be watched, or no more; says whether there is such a document, or it was
     /// watched.
     Watch {
@@ -56,6 +60,9 @@ pub(crate) enum Request {
 enum Answer {
     Added(Added, Sender<Result<Added, StoreError>>),
     Told(bool, Sender<Result<bool, StoreError>>),
+    /// Nothing was done, and the rest of the group is none the worse for it.
+    NotAdded(StoreError, Sender<Result<Added, StoreError>>),
+    NotTold(StoreError, Sender<Result<bool, StoreError>>),
 }
 
 pub(crate) struct Writer {
@@ -136,6 +143,8 @@ impl Writer {
                     match answer {
                         Answer::Added(added, reply) => drop(reply.send(Ok(added))),
                         Answer::Told(answer, reply) => drop(reply.send(Ok(answer))),
+                        Answer::NotAdded(error, reply) => drop(reply.send(Err(error))),
+                        Answer::NotTold(error, reply) => drop(reply.send(Err(error))),
                     }
                 }
                 (self.after_commit)();
@@ -157,7 +166,7 @@ impl Writer {
                             drop(reply.send(Err(error.again())));
                         }
                         Request::Redirect(_, reply)
-                        | Request::Delete(_, reply)
+                        | Request::Delete { reply, .. }
                         | Request::Watch { reply, .. } => drop(reply.send(Err(error.again()))),
                         Request::SearchHasSeen(_)
                         | Request::ShinglesHaveSeen(_)
@@ -179,7 +188,11 @@ impl Writer {
         for request in group {
             match request {
                 Request::Add(prepared, reply) => {
-                    answers.push(Answer::Added(self.add(prepared, now)?, reply.clone()));
+                    let unlike = self.unlike(&prepared.key, prepared.expected)?;
+                    answers.push(match unlike {
+                        Some(error) => Answer::NotAdded(error, reply.clone()),
+                        None => Answer::Added(self.add(prepared, now)?, reply.clone()),
+                    });
                 }
                 Request::See(recognised, reply) => {
                     answers.push(Answer::Added(self.see(recognised)?, reply.clone()));
@@ -188,8 +201,11 @@ impl Writer {
                     let new = self.families.database.add_redirect(redirect)?;
                     answers.push(Answer::Told(new, reply.clone()));
                 }
-                Request::Delete(key, reply) => {
-                    answers.push(Answer::Told(self.delete(key)?, reply.clone()));
+                Request::Delete { key, expected, reply } => {
+                    answers.push(match self.unlike(key, *expected)? {
+                        Some(error) => Answer::NotTold(error, reply.clone()),
+                        None => Answer::Told(self.delete(key)?, reply.clone()),
+                    });
                 }
                 Request::Watch { key, watch, reply } => {
                     let known = self.families.database.watch(key, *watch, now)?;
@@ -203,6 +219,19 @@ impl Writer {
         }
         self.families.database.connection.execute_batch("COMMIT")?;
         Ok(answers)
+    }
+
+    /// Why a document is not what a request takes it to be, if it is not.
+    fn unlike(
+        &self,
+        key: &str,
+        expected: Option<Expected>,
+    ) -> Result<Option<StoreError>, StoreError> {
+        let Some(expected) = expected else { return Ok(None) };
+        let there = self.families.database.record_by_key(key)?;
+        let there = there.map(|record| Edit { version: record.version, stored: record.stored });
+        let found = expected.unlike(there);
+        Ok(found.map(|found| StoreError::NotAsExpected { key: key.to_owned(), found }))
     }
 
     fn take_back(&mut self) -> Result<(), StoreError> {
