@@ -12,6 +12,7 @@ mod demo;
 mod extract;
 mod join;
 mod options;
+mod order;
 mod output;
 mod report;
 mod rule;
@@ -57,6 +58,7 @@ enum Command {
     Init(store::init::Args),
     Join(join::Args),
     Moved(store::moved::Args),
+    Order(order::Args),
     Rebuild(store::rebuild::Args),
     Search(store::search::Args),
     Serve(serve::Args),
@@ -104,6 +106,7 @@ fn main() -> ExitCode {
         Command::Init(args) => store::init::run(args, store),
         Command::Join(args) => join::run(args),
         Command::Moved(args) => store::moved::run(args, store),
+        Command::Order(args) => order::run(args),
         Command::Rebuild(args) => store::rebuild::run(args, store),
         Command::Search(args) => store::search::run(args, store),
         Command::Serve(args) => serve::run(args, store),
