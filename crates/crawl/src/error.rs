@@ -112,6 +112,18 @@ pub enum CrawlError {
         /// Why it failed.
         source: wonbon_warc::WarcError,
     },
+    /// The agent cannot stand in a request.
+    #[error("the agent `{agent}` cannot stand in a request")]
+    BadAgent {
+        /// The agent as given.
+        agent: String,
+    },
+    /// No ordering has this name.
+    #[error("there is no ordering `{order}`")]
+    UnknownOrder {
+        /// The name as given.
+        order: String,
+    },
     /// A file of trusted certificates is none.
     #[error("{path} holds no certificate in PEM form")]
     BadCertificates {

@@ -87,6 +87,8 @@ pub struct Place {
     pub offset: u64,
     /// How many bytes it has there.
     pub length: u64,
+    /// The number of its name.
+    pub id: u128,
 }
 
 /// What a sink said of a page.
@@ -315,6 +317,7 @@ fn put_done(out: &mut Vec<u8>, done: &Done) {
         put(out, u64::from(place.file));
         put(out, place.offset);
         put(out, place.length);
+        out.extend_from_slice(&place.id.to_le_bytes());
     }
     for text in [&done.etag, &done.last_modified].into_iter().flatten() {
         put_bytes(out, text.as_bytes());
@@ -403,7 +406,8 @@ impl<'a> Reader<'a> {
         }
         if is(1) {
             let (file, offset, length) = (self.number()?, self.long()?, self.long()?);
-            done.place = Some(Place { file, offset, length });
+            let id = u128::from_le_bytes(self.array()?);
+            done.place = Some(Place { file, offset, length, id });
         }
         if is(2) {
             done.etag = Some(self.text()?);
@@ -439,7 +443,7 @@ mod tests {
         let numbers = (any::<u32>(), 0..Outcome::ALL.len(), any::<u16>(), any::<i64>());
         let options = (
             any::<Option<[u8; 20]>>(),
-            any::<Option<(u32, u64, u64)>>(),
+            any::<Option<(u32, u64, u64, u128)>>(),
             any::<Option<String>>(),
             any::<Option<String>>(),
             prop::option::of(0..3_u8),
@@ -456,7 +460,7 @@ mod tests {
                 bytes: u64::from(page) << 20,
                 hops: status as u8,
                 digest,
-                place: place.map(|(file, offset, length)| Place { file, offset, length }),
+                place: place.map(|(file, offset, length, id)| Place { file, offset, length, id }),
                 etag,
                 last_modified,
                 verdict: verdict.map(|verdict| verdicts[usize::from(verdict)]),

@@ -106,6 +106,8 @@ pub struct Answer {
     pub took: u64,
     /// Who answered.
     pub address: Option<IpAddr>,
+    /// Whether it came by HTTP/2.
+    pub is_two: bool,
     /// The room its body takes of what all bodies may; given back when it is dropped.
     pub room: Option<OwnedSemaphorePermit>,
 }
@@ -142,14 +144,12 @@ pub enum FetchError {
         /// The host.
         host: String,
     },
-    /// All addresses of the name are such as must not be asked.
-    #[error("`{host}` is at {address}, {why}")]
+    /// The host, its port or all its addresses are such as must not be asked.
+    #[error("`{host}` must not be asked: {why}")]
     Forbidden {
         /// The host.
         host: String,
-        /// Its first address.
-        address: IpAddr,
-        /// What kind of address that is.
+        /// What is wrong with it.
         why: String,
     },
     /// No connection.
@@ -174,6 +174,12 @@ pub enum FetchError {
         /// What is wrong with it.
         why: String,
     },
+    /// The address has characters that cannot stand in a request.
+    #[error("the address cannot stand in a request")]
+    Unaskable,
+    /// The host did not answer so often that it is not asked any more.
+    #[error("its host does not answer")]
+    GivenUp,
     /// The archive has no record of it.
     #[error("the archive does not have it")]
     NotArchived,

@@ -38,7 +38,7 @@ use super::tape::{Tape, Taped};
 use super::{Answer, Answering, Ask, Body, FetchError, FetchLimits, Fetcher, is_text_type};
 use crate::clock::microseconds_now;
 use crate::error::CrawlError;
-use crate::guard::Guard;
+use crate::guard::{Forbidden, Guard};
 
 /// Bodies up to this take no room.
 const SMALL_BODY_BYTES: usize = 256 << 10;
@@ -156,22 +156,18 @@ impl Network {
             let asked = asked.map_err(|_| no_address())?.map_err(|_| no_address())?;
             asked.map(|address| address.ip()).collect()
         };
-        let first = *found.first().ok_or_else(no_address)?;
         let mut allowed = Vec::new();
         let mut refusal = None;
         for address in found {
-            match self.config.guard.check(host, address) {
+            match self.config.guard.permits(address) {
                 Ok(()) if !allowed.contains(&address) => allowed.push(address),
                 Ok(()) => {}
                 Err(why) => refusal = refusal.or(Some(why)),
             }
         }
         match refusal {
-            Some(why) if allowed.is_empty() => Err(FetchError::Forbidden {
-                host: host.to_owned(),
-                address: first,
-                why: why.to_string(),
-            }),
+            Some(why) if allowed.is_empty() => Err(forbidden(host, &why)),
+            None if allowed.is_empty() => Err(no_address()),
             _ => Ok(allowed),
         }
     }
@@ -184,9 +180,8 @@ impl Network {
             None => *self.addresses(&host).await?.first().ok_or_else(no_address)?,
         };
         // Whoever gave the address: nothing is asked that was not checked.
-        if let Err(why) = self.config.guard.check(&host, address) {
-            return Err(FetchError::Forbidden { host, address, why: why.to_string() });
-        }
+        self.config.guard.permits_url(&ask.url).map_err(|why| forbidden(&host, &why))?;
+        self.config.guard.permits(address).map_err(|why| forbidden(&host, &why))?;
         let port = ask.url.port_or_known_default().unwrap_or(80);
         let key = Key {
             tls: ask.url.scheme() == "https",
@@ -203,12 +198,12 @@ impl Network {
         let first_byte = Deadline::now() + limits.first_byte;
         let whole = Deadline::now() + limits.whole;
         let late = |_| FetchError::Timeout { what: "the first byte", most: limits.first_byte };
-        let request = self.request(&ask, connection.version());
+        let request = self.request(&ask, connection.version())?;
         let mut sent = timeout_at(first_byte, connection.send(request)).await.map_err(late)?;
         if sent.as_ref().is_err_and(hyper::Error::is_canceled) {
             // The server closed an idle connection before it saw the request.
             connection = self.connect(&key, &ask.url).await?;
-            let request = self.request(&ask, connection.version());
+            let request = self.request(&ask, connection.version())?;
             sent = timeout_at(first_byte, connection.send(request)).await.map_err(late)?;
         }
         let response = sent.map_err(broken)?;
@@ -219,12 +214,13 @@ impl Network {
             }
             Connection::Two { .. } => written_head(&response),
         };
-        let request = written_request(&self.request(&ask, Version::HTTP_11));
+        let request = written_request(&self.request(&ask, Version::HTTP_11)?);
         let (parts, incoming) = response.into_parts();
         let wants = ask.any_type
             || is_text_type(parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()));
         let (whole, body, room) = self.body(&parts.headers, incoming, wants, whole).await?;
-        if whole == Body::Whole || connection.version() == Version::HTTP_2 {
+        let is_two = connection.version() == Version::HTTP_2;
+        if whole == Body::Whole || is_two {
             self.keep_idle(key, connection);
         }
         Ok(Answer {
@@ -237,6 +233,7 @@ impl Network {
             at,
             took: begun.elapsed().as_micros() as u64,
             address: Some(address),
+            is_two,
             room,
         })
     }
@@ -290,13 +287,13 @@ impl Network {
         Ok((Body::Whole, body, room))
     }
 
-    fn request(&self, ask: &Ask, version: Version) -> Request<Empty<Bytes>> {
+    fn request(&self, ask: &Ask, version: Version) -> Result<Request<Empty<Bytes>>, FetchError> {
         let two = version == Version::HTTP_2;
         let url = &ask.url;
         let uri = if two { without_fragment(url) } else { path_of(url) };
         let mut request = Request::new(Empty::new());
         *request.version_mut() = version;
-        *request.uri_mut() = uri.parse().unwrap_or_default();
+        *request.uri_mut() = uri.parse().map_err(|_| FetchError::Unaskable)?;
         let fields = request.headers_mut();
         let host = authority_of(url);
         if let (false, Ok(host)) = (two, HeaderValue::from_str(&host)) {
@@ -312,7 +309,7 @@ impl Network {
                 fields.insert(name, value);
             }
         }
-        request
+        Ok(request)
     }
 
     async fn connect(&self, key: &Key, url: &Url) -> Result<Connection, FetchError> {
@@ -402,6 +399,10 @@ where
     // It ends with an error when the server does; the sender knows.
     tokio::spawn(connection);
     Ok(Connection::One { sender, tape })
+}
+
+fn forbidden(host: &str, why: &Forbidden) -> FetchError {
+    FetchError::Forbidden { host: host.to_owned(), why: why.to_string() }
 }
 
 fn broken(error: hyper::Error) -> FetchError {
