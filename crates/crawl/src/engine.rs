@@ -112,6 +112,8 @@ pub(crate) struct Engine<'a> {
     held: usize,
     /// Pages that were asked for and are not done with.
     begun: u64,
+    /// The budget is used up: only what was begun is ended.
+    is_closing: bool,
     started: Instant,
 }
 
@@ -182,6 +184,7 @@ impl<'a> Engine<'a> {
             in_hand: 0,
             held: 0,
             begun: 0,
+            is_closing: false,
             started: Instant::now(),
         }
     }
@@ -192,7 +195,7 @@ impl<'a> Engine<'a> {
         let mut tick = tokio::time::interval(TICK);
         let ended = loop {
             let wake = self.dispatch();
-            if let Some(ended) = self.ended(wake) {
+            if let Some(ended) = self.ended() {
                 break ended;
             }
             let wake = wake.map(Deadline::from_std);
@@ -246,18 +249,20 @@ impl<'a> Engine<'a> {
             || pace.bytes.is_some_and(|most| stats.bytes >= most)
     }
 
-    fn ended(&self, wake: Option<Instant>) -> Option<Ended> {
+    fn ended(&self) -> Option<Ended> {
         if self.active > 0 || self.in_hand > 0 {
             return None;
         }
         if self.control.is_stopped() {
             return Some(Ended::Stopped);
         }
+        if self.is_closing && self.begun == 0 {
+            return Some(Ended::Budget);
+        }
         if self.control.is_paused() || self.held > 0 || self.frontier.parked() > 0 {
             return None;
         }
-        debug_assert!(wake.is_none(), "somebody sleeps without a job");
-        if self.is_over_budget() { Some(Ended::Budget) } else { Some(Ended::Exhausted) }
+        Some(Ended::Exhausted)
     }
 
     /// Begins all requests that may begin; says when the next host will have rested.
@@ -273,12 +278,13 @@ impl<'a> Engine<'a> {
                 // An event comes before anything else can be done.
                 return None;
             }
-            if let Some((host, job)) = self.frontier.begin(now) {
+            self.is_closing = self.is_closing || self.is_over_budget();
+            if let Some((host, job)) = self.frontier.begin(now, self.is_closing) {
                 self.begin(host, job);
                 continue;
             }
             let has_room = self.frontier.parked() + self.held < concurrency * LOOK_AHEAD;
-            if has_room && !self.is_over_budget() && self.take_page() {
+            if has_room && !self.is_closing && self.take_page() {
                 continue;
             }
             return wake;
@@ -419,15 +425,12 @@ impl<'a> Engine<'a> {
         ask.any_type = !matches!(job.kind, JobKind::Page(_));
         if let JobKind::Page(_) = job.kind {
             if job.tries == 0 {
-                if self.is_over_budget() {
-                    // It stays taken; a crawl that goes on takes it first.
-                    self.frontier.not_begun(host, address, Instant::now());
-                    return;
-                }
                 self.begun += 1;
             }
             if let Some(before) = &self.before {
-                (ask.etag, ask.last_modified) = before.validators(ask.url.as_str());
+                // A log that cannot be read makes itself heard when a page is as it was.
+                let known = before.validators(ask.url.as_str());
+                (ask.etag, ask.last_modified) = known.unwrap_or_default();
             }
         }
         self.active += 1;
@@ -675,7 +678,12 @@ impl<'a> Engine<'a> {
             done.etag = done.etag.or(old.etag);
             done.last_modified = done.last_modified.or(old.last_modified);
             done.digest = old.digest;
-            kept.refers = Some(Refers { address: address.clone(), at: old.at, digest: old.digest });
+            kept.refers = Some(Refers {
+                address: address.clone(),
+                at: old.at,
+                digest: old.digest,
+                id: old.id,
+            });
             let depth = self.state.pages[page as usize].depth.saturating_add(1);
             for link in old.links {
                 self.let_link_in(&link, depth, &mut done);
@@ -742,7 +750,7 @@ impl<'a> Engine<'a> {
             if let Some((first, at)) = same {
                 done.outcome = Outcome::SameBody;
                 let address = self.state.addresses.address(first);
-                kept.refers = Some(Refers { address, at, digest: Some(digest) });
+                kept.refers = Some(Refers { address, at, digest: Some(digest), id: None });
             }
             kept.row = row;
             kept.ticket = ticket;

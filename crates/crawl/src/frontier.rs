@@ -193,10 +193,15 @@ impl Frontier {
         None
     }
 
-    /// The next job whose host may be asked now, and that host. The request has begun.
-    pub fn begin(&mut self, now: Instant) -> Option<(u32, Job)> {
+    /// The next job whose host may be asked now, and that host. The request has begun. If only tried
+    /// jobs are wanted, hosts that have none before them are passed over for good.
+    pub fn begin(&mut self, now: Instant, only_tried: bool) -> Option<(u32, Job)> {
         while let Some(host) = self.ready.pop_front() {
             self.unlist(host);
+            if only_tried && self.lines[host as usize].jobs.front().is_none_or(|job| job.tries == 0)
+            {
+                continue;
+            }
             match self.politeness.readiness(host, now) {
                 Readiness::Now => {
                     let Some(job) = self.lines[host as usize].jobs.pop_front() else { continue };
@@ -274,7 +279,7 @@ mod tests {
         let mut asked = vec![0; 20];
         while frontier.parked() > 0 {
             let next = frontier.wake(now);
-            match frontier.begin(now) {
+            match frontier.begin(now, false) {
                 Some((host, _)) => {
                     assert!(last.is_none_or(|last| now >= last + delay));
                     asked[host as usize] += 1;
@@ -296,9 +301,9 @@ mod tests {
         frontier.park(0, page(2), false, now);
         frontier.park(0, page(0), true, now);
         for expected in 0..3 {
-            let (host, job) = frontier.begin(now).unwrap();
+            let (host, job) = frontier.begin(now, false).unwrap();
             assert!(matches!(job.kind, JobKind::Page(page) if page == expected));
-            assert!(frontier.begin(now).is_none());
+            assert!(frontier.begin(now, false).is_none());
             frontier.end(host, None, now, None);
         }
         assert_eq!(frontier.parked(), 0);

@@ -48,6 +48,8 @@ pub(crate) struct Refers {
     pub(crate) address: String,
     pub(crate) at: i64,
     pub(crate) digest: Option<[u8; 20]>,
+    /// The number of its name, if it does not stand in this crawl's archive.
+    pub(crate) id: Option<u128>,
 }
 
 /// An exchange to be archived.
@@ -266,7 +268,7 @@ impl Writing {
         let digest = done.and_then(|done| done.digest);
         let same = kept.refers.as_ref().and_then(|refers| {
             let digest = refers.digest?;
-            let id = RecordId::from_bits(*self.ids.get(&digest)?);
+            let id = RecordId::from_bits(refers.id.or_else(|| self.ids.get(&digest).copied())?);
             let target = refers.address.as_str();
             Some((digest, RefersTo { id, target, date: date_of(refers.at) }))
         });

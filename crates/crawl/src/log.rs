@@ -113,19 +113,64 @@ pub struct LogEnd {
     pub torn: u64,
 }
 
-/// Reads the whole groups of a log; commits are not shown.
+/// Reads the whole groups of a log, and where each record stands; commits are not shown.
 ///
 /// # Errors
 ///
 /// The file is no log, is damaged, or cannot be read; or `each` fails.
 pub fn read(
     path: &Path,
-    mut each: impl FnMut(Record) -> Result<(), CrawlError>,
+    mut each: impl FnMut(Record, u64) -> Result<(), CrawlError>,
 ) -> Result<LogEnd, CrawlError> {
     let io = |source| CrawlError::io("read", path, source);
     let damaged = |at| CrawlError::Damaged { path: path.to_owned(), at };
+    let mut input = open(path)?;
+    let total = input.get_ref().metadata().map_err(io)?.len();
+    let mut end = LogEnd { length: HEAD_BYTES, commit: Commit::default(), torn: 0 };
+    let mut at = HEAD_BYTES;
+    let mut group = Vec::new();
+    let mut bytes = Vec::new();
+    loop {
+        let frame = read_frame(&mut input, total - at, &mut bytes).map_err(io)?;
+        let Some(record) = frame else { break };
+        let begins = at;
+        at += (FRAME_BYTES + bytes.len()) as u64;
+        match record {
+            Record::Commit(commit) => {
+                if commit.group != end.length {
+                    return Err(damaged(at));
+                }
+                for (record, at) in group.drain(..) {
+                    each(record, at)?;
+                }
+                end = LogEnd { length: at, commit, torn: 0 };
+            }
+            record => group.push((record, begins)),
+        }
+    }
+    end.torn = total - end.length;
+    if let Some(damage) = commit_behind(input, path, at, end.length).map_err(io)? {
+        return Err(damaged(damage));
+    }
+    Ok(end)
+}
+
+/// The first record of a log, if it has a whole one.
+///
+/// # Errors
+///
+/// The file is no log, or cannot be read.
+pub fn first(path: &Path) -> Result<Option<Record>, CrawlError> {
+    let io = |source| CrawlError::io("read", path, source);
+    let mut input = open(path)?;
+    let left = input.get_ref().metadata().map_err(io)?.len() - HEAD_BYTES;
+    read_frame(&mut input, left, &mut Vec::new()).map_err(io)
+}
+
+/// Opens a log and reads its head.
+fn open(path: &Path) -> Result<BufReader<File>, CrawlError> {
+    let io = |source| CrawlError::io("read", path, source);
     let file = File::open(path).map_err(io)?;
-    let total = file.metadata().map_err(io)?.len();
     let mut input = BufReader::with_capacity(1 << 20, file);
     let mut head = [0; HEAD_BYTES as usize];
     match input.read_exact(&mut head) {
@@ -137,32 +182,18 @@ pub fn read(
     if version != VERSION {
         return Err(CrawlError::OtherVersion { path: path.to_owned(), got: version, want: VERSION });
     }
-    let mut end = LogEnd { length: HEAD_BYTES, commit: Commit::default(), torn: 0 };
-    let mut at = HEAD_BYTES;
-    let mut group = Vec::new();
-    let mut bytes = Vec::new();
-    loop {
-        let frame = read_frame(&mut input, total - at, &mut bytes).map_err(io)?;
-        let Some(record) = frame else { break };
-        at += (FRAME_BYTES + bytes.len()) as u64;
-        match record {
-            Record::Commit(commit) => {
-                if commit.group != end.length {
-                    return Err(damaged(at));
-                }
-                for record in group.drain(..) {
-                    each(record)?;
-                }
-                end = LogEnd { length: at, commit, torn: 0 };
-            }
-            record => group.push(record),
-        }
-    }
-    end.torn = total - end.length;
-    if let Some(damage) = commit_behind(input, path, at, end.length).map_err(io)? {
-        return Err(damaged(damage));
-    }
-    Ok(end)
+    Ok(input)
+}
+
+/// Reads the record that stands at a place that [`read`] told.
+///
+/// # Errors
+///
+/// There is none, or the file cannot be read.
+pub fn read_at(file: &mut File, at: u64) -> io::Result<Record> {
+    file.seek(SeekFrom::Start(at))?;
+    let record = read_frame(&mut BufReader::new(file), u64::MAX, &mut Vec::new())?;
+    record.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "there is no record"))
 }
 
 /// One record, if there is a whole one.
@@ -231,7 +262,7 @@ mod tests {
 
     fn pages(path: &Path) -> Result<(Vec<u32>, LogEnd), CrawlError> {
         let mut pages = Vec::new();
-        let end = read(path, |record| {
+        let end = read(path, |record, _| {
             match record {
                 Record::Taken(page) => pages.push(page),
                 other => panic!("{other:?}"),

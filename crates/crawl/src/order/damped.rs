@@ -6,8 +6,14 @@
 //! on every page, as the plain backlink count is, nor does it ignore the inside of sites, as typed
 //! maximum cardinality search does. It is not from the paper.
 //!
-//! The pages the crawl starts with come first, as in [`Mcs`](super::Mcs). A page taken out counts for
-//! its site when it was fetched.
+//! Initial links count 1 as the paper has it, for directories. Where the crawl starts with large
+//! sites that are no directories, their inner links drown what leads out of them; then it is better
+//! that all inner links fade ([`Fading::Internal`], `damped-all`). On the graph of WebKB begun at its
+//! four large departments the difference is that between .195 and .277 of the PageRank in the first
+//! tenth of the pages.
+//!
+//! The pages the crawl starts with come first, as in [`Mcs`](super::Mcs). "Already taken" are the pages
+//! of the site that were fetched before this one.
 //!
 //! Ties: the page discovered first.
 //!
@@ -17,12 +23,30 @@
 use super::heap::PageHeap;
 use super::{Link, LinkKind, Order, reach};
 
+/// Which links fade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Fading {
+    /// Those inside a site, unless the crawl started with it: initial links count 1.
+    #[default]
+    NonInitial,
+    /// All links inside a site.
+    Internal,
+}
+
 /// The frontier by damped backlink count.
 #[derive(Default)]
 pub struct Damped {
+    fading: Fading,
     pages: PageHeap<f32>,
     /// Pages fetched, by site.
     fetched: Vec<u32>,
+}
+
+impl Damped {
+    /// A count in which these links fade.
+    pub fn new(fading: Fading) -> Self {
+        Damped { fading, ..Damped::default() }
+    }
 }
 
 impl Order for Damped {
@@ -45,13 +69,13 @@ impl Order for Damped {
     fn fetched(&mut self, page: u32, site: u32, links: &[Link]) {
         self.pages.remove(page);
         reach(&mut self.fetched, site, 0);
-        self.fetched[site as usize] += 1;
-        // With the page itself among those taken: its own links count half at most.
-        let damped = 1.0 / (1.0 + self.fetched[site as usize] as f32);
+        let fetched = &mut self.fetched[site as usize];
+        let faded = 1.0 / (1.0 + *fetched as f32);
+        *fetched += 1;
         for link in links {
-            let counts = match link.kind {
-                LinkKind::External | LinkKind::Initial => 1.0,
-                LinkKind::NonInitial => damped,
+            let counts = match (link.kind, self.fading) {
+                (LinkKind::External, _) | (LinkKind::Initial, Fading::NonInitial) => 1.0,
+                (LinkKind::Initial | LinkKind::NonInitial, _) => faded,
             };
             if !self.pages.raise(link.page, |count| count + counts)
                 && !self.pages.is_known(link.page)

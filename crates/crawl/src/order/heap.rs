@@ -60,6 +60,16 @@ impl<K: PartialOrd + Copy> PageHeap<K> {
         true
     }
 
+    /// Gives every page that is in another key.
+    pub(super) fn rekey(&mut self, key: impl Fn(u32, K) -> K) {
+        for (old, page) in &mut self.entries {
+            *old = key(*page, *old);
+        }
+        for place in (0..self.entries.len()).rev() {
+            self.sink(place);
+        }
+    }
+
     /// Takes out the page with the greatest key.
     pub(super) fn pop(&mut self) -> Option<u32> {
         let (_, page) = *self.entries.first()?;

@@ -14,16 +14,17 @@
 //! |---|---|---|---|
 //! | `generic` | any page | 1 / 1 | 8 |
 //! | `bfs` | the first discovered | 1 / 1 | 5 |
-//! | `dfs` | a neighbour of the last page taken | 1 / 1 | 12 |
-//! | `lexbfs` | the largest label, early pages count most | 1 / 1 | 12 to 28 |
-//! | `lexdfs` | the largest label, late pages count most | log of the page's links / 1 | 12 to 28 |
-//! | `mns` | a maximal set of pages that link to it | log of the waiting pages | 16 to 20 |
+//! | `dfs` | a neighbour of the last page taken | 1 / 1 | 8 |
+//! | `lexbfs` | the largest label, early pages count most | 1 / 1 | 12, and 20 a class |
+//! | `lexdfs` | the largest label, late pages count most | log of the page's links / 1 | 12, and 28 a class |
+//! | `mns` | a maximal set of pages that link to it | log of the waiting pages | 4, and 16 a waiting page |
 //! | `mcs` | the most pages that link to it | 1 / 1 | 12 |
 //! | `backlink` | the same, all links counted | 1 / 1 | 12 |
-//! | `opic` | the most cash | log of the waiting pages | 16 |
+//! | `opic` | the most cash | log of the waiting pages | 8, and 8 a waiting page |
 //! | `larger-site` | a page of the site with most waiting pages | 1 / 1 | 8, and 20 a site |
-//! | `pagerank` | the highest PageRank of the known graph | see [`pagerank`] | 24, and 4 a link |
-//! | `damped` | the most links, inner ones fading | log of the waiting pages | 12, and 4 a site |
+//! | `pagerank` | the highest PageRank of the known graph | see [`pagerank`] | 12, 16 a waiting page, 4 a link |
+//! | `damped` | the most links, inner ones fading | log of the waiting pages | 4, 8 a waiting page, 4 a site |
+//! | `damped-all` | the same, initial links fading too | log of the waiting pages | 4, 8 a waiting page, 4 a site |
 //!
 //! Guarantees: the same calls give the same pages on every machine. A page enters the frontier once
 //! and leaves it once. Nothing is set up in advance: a page costs memory when it becomes known.
@@ -33,14 +34,30 @@
 mod bfs;
 mod buckets;
 mod damped;
+mod dfs;
+mod generic;
 mod heap;
+mod larger_site;
+mod lexbfs;
+mod lexdfs;
 mod mcs;
+mod mns;
 mod name;
+mod opic;
+pub mod pagerank;
+mod partition;
 
 pub use bfs::Bfs;
-pub use damped::Damped;
+pub use damped::{Damped, Fading};
+pub use dfs::Dfs;
+pub use generic::Generic;
+pub use larger_site::LargerSite;
+pub use lexbfs::LexBfs;
+pub use lexdfs::LexDfs;
 pub use mcs::Mcs;
+pub use mns::Mns;
 pub use name::{ORDER_NAMES, OrderName, UnknownOrder};
+pub use opic::Opic;
 
 /// What a link says about its target, by where both ends live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
