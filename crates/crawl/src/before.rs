@@ -1,51 +1,66 @@
 //! The sweep before: what a page was then.
 //!
-//! A crawl over pages that were crawled before asks for them conditionally. What is needed for that
-//! (the server's name for the version, its date, and when the page is unchanged its links) stands in
-//! the log of the crawl before, which is read once for the addresses and then page by page.
+//! A crawl over pages that were crawled before asks for them conditionally. A page that the server
+//! says is as it was is read from the archive of the sweep before, so its links, its text and what
+//! the sink says of it come about as if it had been sent. A page that was unchanged then already
+//! stands in the archive of the sweep before that one, and so on: the sweeps before must be kept as
+//! long as their pages live.
 //!
-//! Cost: the addresses of the crawl before, and 8 bytes a page, in memory.
+//! Cost: the addresses of the crawl before in memory, 8 bytes a page, some 50 for each page with a
+//! body of its own.
 
+use std::collections::HashMap;
 use std::fs::File;
+use std::io::{BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
+
+use wonbon_warc::{Reader, WarcError, http};
 
 use crate::addresses::{Addresses, SiteKind};
-use crate::crawl::log_path;
+use crate::crawl::{beginning_of, log_path};
 use crate::error::CrawlError;
+use crate::keeping::archive_path;
 use crate::log;
-use crate::records::{Done, Record};
+use crate::records::{Done, Outcome, Place, Record};
 
-/// The log of the crawl before.
+/// The crawl before.
 #[derive(Debug)]
 pub(crate) struct Before {
-    path: PathBuf,
+    directory: PathBuf,
     addresses: Addresses,
-    /// Where the record of a page stands, 0 without one.
+    /// Where the record of a page stands in the log, 0 without one.
     places: Vec<u64>,
+    /// Where bodies stand in the archive.
+    bodies: HashMap<[u8; 20], Place>,
     file: Mutex<File>,
+    /// The crawl before that one.
+    before: Option<PathBuf>,
+    earlier: OnceLock<Option<Box<Before>>>,
 }
 
 /// A page as it was.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct OldPage {
+    /// When it was asked for.
     pub(crate) at: i64,
-    pub(crate) etag: Option<String>,
-    pub(crate) last_modified: Option<String>,
-    pub(crate) digest: Option<[u8; 20]>,
-    pub(crate) id: Option<u128>,
-    pub(crate) links: Vec<String>,
+    pub(crate) digest: [u8; 20],
+    /// The number of the name of the record with its body.
+    pub(crate) id: u128,
+    /// Its fields.
+    pub(crate) fields: Vec<(String, String)>,
+    /// Its body, with its content coding.
+    pub(crate) body: Vec<u8>,
 }
 
 impl Before {
     /// Reads the log of the crawl in a directory.
     pub(crate) fn open(directory: &Path) -> Result<Self, CrawlError> {
+        let before = beginning_of(directory)?.before;
         let path = log_path(directory);
-        if !path.is_file() {
-            return Err(CrawlError::NoCrawl { path: directory.to_owned() });
-        }
         let mut addresses = Addresses::new(SiteKind::Host);
         let mut places = Vec::new();
+        let mut bodies = HashMap::new();
         log::read(&path, |record, at| {
             match record {
                 Record::Seed(address) | Record::Known(address) => {
@@ -61,52 +76,72 @@ impl Before {
                     {
                         *place = at;
                     }
+                    if let (Outcome::Kept, Some(digest), Some(place)) =
+                        (done.outcome, done.digest, done.place)
+                    {
+                        bodies.entry(digest).or_insert(place);
+                    }
                 }
                 _ => {}
             }
             Ok(())
         })?;
         let file = File::open(&path).map_err(|source| CrawlError::io("read", &path, source))?;
-        Ok(Before { path, addresses, places, file: Mutex::new(file) })
+        Ok(Before {
+            directory: directory.to_owned(),
+            addresses,
+            places,
+            bodies,
+            file: Mutex::new(file),
+            before,
+            earlier: OnceLock::new(),
+        })
     }
 
-    fn done(&self, address: &str) -> Result<Option<Done>, CrawlError> {
-        let page = self.addresses.get(address);
-        let place = page.and_then(|page| self.places.get(page as usize).copied());
-        let Some(at) = place.filter(|&at| at > 0) else { return Ok(None) };
+    fn done(&self, address: &str) -> Option<Done> {
+        let page = self.addresses.get(address)?;
+        let at = self.places.get(page as usize).copied().filter(|&at| at > 0)?;
         let mut file = self.file.lock().expect("nobody panics while reading");
         match log::read_at(&mut file, at) {
-            Ok(Record::Done(done)) => Ok(Some(*done)),
-            Ok(_) => Err(CrawlError::Damaged { path: self.path.clone(), at }),
-            Err(source) => Err(CrawlError::io("read", &self.path, source)),
+            Ok(Record::Done(done)) => Some(*done),
+            _ => None,
         }
     }
 
-    /// What the server called the version that is known, and its date.
-    pub(crate) fn validators(
-        &self,
-        address: &str,
-    ) -> Result<(Option<String>, Option<String>), CrawlError> {
-        let done = self.done(address)?;
-        Ok(done.map_or((None, None), |done| (done.etag, done.last_modified)))
+    /// The crawl before this one, if it can be read.
+    fn earlier(&self) -> Option<&Before> {
+        let open = || Some(Box::new(Before::open(self.before.as_deref()?).ok()?));
+        self.earlier.get_or_init(open).as_deref()
     }
 
-    /// A page as it was; of one that is not known, nothing.
-    pub(crate) fn page(&self, address: &str) -> Result<OldPage, CrawlError> {
-        let Some(done) = self.done(address)? else { return Ok(OldPage::default()) };
-        let known = |page: &u32| (*page as usize) < self.addresses.len();
-        Ok(OldPage {
-            at: done.at,
-            etag: done.etag,
-            last_modified: done.last_modified,
-            digest: done.digest,
-            id: done.place.map(|place| place.id),
-            links: done
-                .links
-                .iter()
-                .filter(|page| known(page))
-                .map(|&page| self.addresses.address(page))
-                .collect(),
-        })
+    /// What the server called the version that is known, and its date.
+    pub(crate) fn validators(&self, address: &str) -> (Option<String>, Option<String>) {
+        self.done(address).map_or((None, None), |done| (done.etag, done.last_modified))
+    }
+
+    /// A page as it was, if its body can be had.
+    pub(crate) fn page(&self, address: &str) -> Option<OldPage> {
+        let done = self.done(address)?;
+        if done.outcome == Outcome::NotModified {
+            return self.earlier()?.page(address);
+        }
+        let digest = done.digest?;
+        let place = self.bodies.get(&digest)?;
+        let (fields, body) = self.body(place).ok()?;
+        Some(OldPage { at: done.at, digest, id: place.id, fields, body })
+    }
+
+    #[allow(clippy::type_complexity, reason = "fields and body, used once")]
+    fn body(&self, place: &Place) -> Result<(Vec<(String, String)>, Vec<u8>), WarcError> {
+        let failed = |source| WarcError::Io { doing: "read", source };
+        let path = archive_path(&self.directory, place.file);
+        let mut input = File::open(path).map_err(failed)?;
+        input.seek(SeekFrom::Start(place.offset)).map_err(failed)?;
+        let torn = WarcError::Torn { offset: place.offset };
+        let mut reader = Reader::new(BufReader::new(input));
+        let Some(mut found) = reader.next_record()? else { return Err(torn) };
+        let mut block = found.read_block(1 << 30)?;
+        let Ok(head) = http::Head::parse(&block) else { return Err(torn) };
+        Ok((head.headers, block.split_off(head.body_at)))
     }
 }

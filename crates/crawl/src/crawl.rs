@@ -27,12 +27,13 @@
 //! # Ok::<(), wonbon_crawl::CrawlError>(())
 //! ```
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use crate::before::Before;
 use crate::clock::microseconds_now;
@@ -55,12 +56,18 @@ pub(crate) fn log_path(directory: &Path) -> PathBuf {
 
 /// What the first record of a log says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Beginning {
-    plan: Plan,
+pub(crate) struct Beginning {
+    pub(crate) plan: Plan,
+    /// How it is done.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.state.plan
+    }
+
     /// When the crawl was begun, in microseconds since 1970.
-    begun: i64,
+    pub(crate) begun: i64,
     /// The directory of the sweep before.
-    before: Option<PathBuf>,
+    pub(crate) before: Option<PathBuf>,
 }
 
 /// A crawl that is ready to run.
@@ -202,6 +209,12 @@ impl Crawl {
         &self.directory
     }
 
+    /// How it is done.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.state.plan
+    }
+
     /// When the crawl was begun, in microseconds since 1970: the date of its sweep.
     #[must_use]
     pub fn begun(&self) -> i64 {
@@ -233,11 +246,7 @@ impl Crawl {
         let files = Files { directory, log, seed: beginning.begun as u64, commit, ids };
         let commit_every = state.plan.pace.commit_every;
         let keeper = Keeper::start(files, commit_every, sender.clone())?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|source| CrawlError::io("start", Path::new("the network"), source))?;
-        runtime.block_on(async {
+        runtime()?.block_on(async {
             let engine = Engine::new(Parts {
                 state,
                 order,
@@ -257,7 +266,36 @@ impl Crawl {
     }
 }
 
-fn beginning_of(directory: &Path) -> Result<Beginning, CrawlError> {
+/// Whether the hosts of pages have addresses that may be asked.
+///
+/// # Errors
+///
+/// [`CrawlError::SeedUnreachable`] for the first that has none.
+pub fn check_reachable(seeds: &[Url], fetcher: &dyn Fetcher) -> Result<(), CrawlError> {
+    let runtime = runtime()?;
+    let mut hosts = HashSet::new();
+    for seed in seeds {
+        let host = seed.host_str().unwrap_or_default();
+        if !hosts.insert(host) {
+            continue;
+        }
+        if let Err(why) = runtime.block_on(fetcher.resolve(host)) {
+            let (seed, why) = (seed.to_string(), why.to_string());
+            return Err(CrawlError::SeedUnreachable { seed, why });
+        }
+    }
+    Ok(())
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, CrawlError> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| CrawlError::io("start", Path::new("the network"), source))
+}
+
+/// What the log of a crawl begins with.
+pub(crate) fn beginning_of(directory: &Path) -> Result<Beginning, CrawlError> {
     let path = log_path(directory);
     if !path.is_file() {
         return Err(CrawlError::NoCrawl { path: directory.to_owned() });

@@ -110,6 +110,8 @@ pub(crate) struct Engine<'a> {
     in_hand: usize,
     /// Jobs that wait for addresses or robots.txt.
     held: usize,
+    /// Pages that are as they were and being read, with where their bodies stand.
+    unchanged: HashMap<u32, Refers>,
     /// Pages that were asked for and are not done with.
     begun: u64,
     /// The budget is used up: only what was begun is ended.
@@ -183,6 +185,7 @@ impl<'a> Engine<'a> {
             active: 0,
             in_hand: 0,
             held: 0,
+            unchanged: HashMap::new(),
             begun: 0,
             is_closing: false,
             started: Instant::now(),
@@ -428,9 +431,7 @@ impl<'a> Engine<'a> {
                 self.begun += 1;
             }
             if let Some(before) = &self.before {
-                // A log that cannot be read makes itself heard when a page is as it was.
-                let known = before.validators(ask.url.as_str());
-                (ask.etag, ask.last_modified) = known.unwrap_or_default();
+                (ask.etag, ask.last_modified) = before.validators(ask.url.as_str());
             }
         }
         self.active += 1;
@@ -650,7 +651,10 @@ impl<'a> Engine<'a> {
         answer: Box<Answer>,
     ) -> Result<(), CrawlError> {
         let outcome = match (answer.status, answer.whole) {
-            (304, _) if self.before.is_some() => return self.not_modified(page, job, answer),
+            (304, _) if self.before.is_some() => {
+                self.not_modified(page, job, answer);
+                return Ok(());
+            }
             (200..=299, Body::OtherType) => Outcome::OtherType,
             (200..=299, Body::TooLarge) => Outcome::TooLarge,
             (300..=399, _) => Outcome::LostRedirect,
@@ -663,39 +667,29 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// A page is as it was in the sweep before: so are its links.
-    fn not_modified(
-        &mut self,
-        page: u32,
-        job: &Job,
-        answer: Box<Answer>,
-    ) -> Result<(), CrawlError> {
-        let mut done = done_of(page, Outcome::NotModified, job, &answer);
+    /// A page is as it was in the sweep before: it is read from that one's archive.
+    fn not_modified(&mut self, page: u32, job: &Job, mut answer: Box<Answer>) {
         let address = self.state.addresses.address(page);
-        let mut kept = PageToKeep::of(address.clone(), answer);
-        if let Some(before) = &self.before {
-            let old = before.page(&address)?;
-            done.etag = done.etag.or(old.etag);
-            done.last_modified = done.last_modified.or(old.last_modified);
-            done.digest = old.digest;
-            kept.refers = Some(Refers {
-                address: address.clone(),
-                at: old.at,
-                digest: old.digest,
-                id: old.id,
-            });
-            let depth = self.state.pages[page as usize].depth.saturating_add(1);
-            for link in old.links {
-                self.let_link_in(&link, depth, &mut done);
+        let old = self.before.as_ref().and_then(|before| before.page(&address));
+        let Some(old) = old else {
+            self.observer.say(&format!("{address} is unchanged, but its archive is gone"));
+            let done = done_of(page, Outcome::NotModified, job, &answer);
+            return self.finish(done, None);
+        };
+        for (name, value) in &old.fields {
+            let name = hyper::header::HeaderName::from_bytes(name.as_bytes());
+            let value = hyper::header::HeaderValue::from_str(value);
+            if let (Ok(name), Ok(value)) = (name, value)
+                && !answer.fields.contains_key(&name)
+            {
+                answer.fields.append(name, value);
             }
         }
-        if let Some(sink) = &self.sink {
-            let ticket = sink.not_modified(&address);
-            kept.ticket = Some(ticket.map_err(|source| self.sink_failed(job, source))?);
-        }
-        self.in_hand += 1;
-        self.finish(done, Some(Box::new(kept)));
-        Ok(())
+        answer.body = old.body;
+        answer.whole = Body::Whole;
+        let (at, digest, id) = (old.at, Some(old.digest), Some(old.id));
+        self.unchanged.insert(page, Refers { address, at, digest, id });
+        self.to_read(job.clone(), page, answer);
     }
 
     fn let_link_in(&mut self, address: &str, depth: u16, done: &mut Done) {
@@ -747,7 +741,11 @@ impl<'a> Engine<'a> {
                 }
             }
             let same = self.state.same_body(&digest).filter(|_| done.bytes > 0);
-            if let Some((first, at)) = same {
+            if let Some(refers) = self.unchanged.remove(&number) {
+                done.outcome = Outcome::NotModified;
+                done.bytes = 0;
+                kept.refers = Some(refers);
+            } else if let Some((first, at)) = same {
                 done.outcome = Outcome::SameBody;
                 let address = self.state.addresses.address(first);
                 kept.refers = Some(Refers { address, at, digest: Some(digest), id: None });

@@ -11,6 +11,7 @@ pub mod fetch;
 pub mod frontier;
 pub mod guard;
 mod keeping;
+pub mod link_graph;
 pub mod log;
 pub mod order;
 pub mod pattern;

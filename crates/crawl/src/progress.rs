@@ -30,6 +30,9 @@ pub struct Stats {
     pub copies: u64,
     /// Links that were found, those to the same page counted once.
     pub links: u64,
+    /// The part of them that leads to pages that came: while a crawl runs, the nearest there is to
+    /// the part of the PageRank of the known web that it holds.
+    pub link_share: f64,
     /// Links that lead out of the scope.
     pub out_of_scope: u64,
     /// Links that look like traps.
@@ -141,6 +144,24 @@ impl Control {
     pub fn pause(&self, paused: bool) {
         self.state.paused.store(paused, Ordering::Release);
         self.state.changed.notify_one();
+    }
+
+    /// Stops it at the first Ctrl-C, and ends the process at the second. For programs that do
+    /// nothing else.
+    pub fn stop_on_interrupt(&self) {
+        let control = self.clone();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let Ok(runtime) = runtime else { return };
+            runtime.block_on(async {
+                if tokio::signal::ctrl_c().await.is_ok() {
+                    control.stop();
+                }
+                if tokio::signal::ctrl_c().await.is_ok() {
+                    std::process::exit(130);
+                }
+            });
+        });
     }
 
     /// Whether it is to stop.

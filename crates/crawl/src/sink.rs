@@ -36,7 +36,7 @@ pub struct SinkPage<'a> {
 
 /// Takes the pages of a crawl.
 pub trait PageSink: Send + Sync {
-    /// A page came.
+    /// A page came, or is as it was in the sweep before.
     ///
     /// # Errors
     ///
@@ -49,11 +49,4 @@ pub trait PageSink: Send + Sync {
     ///
     /// It cannot be noted; the crawl ends.
     fn redirect(&self, from: &str, to: &str) -> Result<Ticket, SinkError>;
-
-    /// A page is as it was in the sweep before.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be noted; the crawl ends.
-    fn not_modified(&self, address: &str) -> Result<Ticket, SinkError>;
 }

@@ -36,6 +36,8 @@ pub(crate) struct PageInfo {
     pub(crate) state: PageState,
     /// Links from a seed.
     pub(crate) depth: u16,
+    /// Known links to it.
+    links: u32,
 }
 
 /// The rules of an origin.
@@ -73,6 +75,8 @@ pub(crate) struct State {
     /// Redirects that led to a page that is not done with.
     pub(crate) hops: HashMap<u32, u8>,
     traps: Traps,
+    /// Links that lead to pages that are done with.
+    links_that_came: u64,
     /// By site: whether the crawl started there.
     initial: Vec<bool>,
     /// By site: whether a page of it came.
@@ -109,6 +113,7 @@ impl State {
             stats: Stats::default(),
             hops: HashMap::new(),
             traps: Traps::new(Limits::default()),
+            links_that_came: 0,
             initial: Vec::new(),
             came: Vec::new(),
             copies: HashMap::new(),
@@ -122,7 +127,7 @@ impl State {
     fn know(&mut self, address: &str, depth: u16) -> Option<(u32, bool)> {
         let (page, new) = self.addresses.insert(address)?;
         if new {
-            self.pages.push(PageInfo { state: PageState::Waiting, depth });
+            self.pages.push(PageInfo { state: PageState::Waiting, depth, links: 0 });
             self.stats.known += 1;
         }
         Some((page, new))
@@ -193,6 +198,15 @@ impl State {
         if let (Outcome::Kept, Some(digest)) = (done.outcome, done.digest) {
             self.bodies.entry(digest).or_insert((page, done.at));
         }
+        if done.outcome.is_page() {
+            self.links_that_came += u64::from(self.pages[page as usize].links);
+        }
+        for &to in &done.links {
+            let to = &mut self.pages[to as usize];
+            to.links = to.links.saturating_add(1);
+            self.links_that_came += u64::from(to.state == PageState::Done);
+        }
+        self.stats.link_share = self.links_that_came as f64 / self.stats.links.max(1) as f64;
         let links: Vec<Link> = done.links.iter().map(|&to| self.link(site, to)).collect();
         if done.outcome.is_page() || !links.is_empty() {
             order.fetched(page, site, &links);

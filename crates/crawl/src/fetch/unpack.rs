@@ -1,11 +1,13 @@
 //! Bodies out of their content coding, never more than a limit.
 //!
 //! gzip, deflate (with or without its zlib frame), br and zstd, one inside the other at most twice. The
-//! bound is checked as the output grows: a bomb costs what the limit allows and no more. zstd frames
-//! that ask for a window beyond 8 MiB are refused, as RFC 8878 advises.
+//! bound is checked as the output grows: a bomb costs what the limit allows and no more. A body that
+//! breaks off inside its coding is broken: a crawl asks again another time, an archive's reader
+//! ([`wonbon_warc::http`], which does the work) takes what there is.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
+
+use wonbon_warc::http::{End, decode};
 
 /// Why a body could not be unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +19,6 @@ pub enum Unpacked {
 }
 
 const MOST_CODINGS: usize = 2;
-/// 8 MiB.
-const ZSTD_WINDOW_LOG: u32 = 23;
 
 /// Unpacks `body`, whose `Content-Encoding` is `coding`, to at most `most` bytes.
 ///
@@ -26,68 +26,35 @@ const ZSTD_WINDOW_LOG: u32 = 23;
 ///
 /// See [`Unpacked`].
 pub fn unpack<'a>(body: &'a [u8], coding: &str, most: usize) -> Result<Cow<'a, [u8]>, Unpacked> {
-    let codings: Vec<String> = coding
-        .split(',')
-        .map(|name| name.trim().to_ascii_lowercase())
-        .filter(|name| !name.is_empty() && name != "identity")
-        .collect();
+    let is_coding = |name: &&str| !name.is_empty() && !name.eq_ignore_ascii_case("identity");
+    let codings: Vec<&str> = coding.split(',').map(str::trim).filter(is_coding).collect();
     if codings.len() > MOST_CODINGS {
         return Err(Unpacked::Broken);
     }
     let mut body = Cow::Borrowed(body);
     for name in codings.iter().rev() {
-        if !body.is_empty() {
-            body = Cow::Owned(unpack_one(&body, name, most)?);
+        // Servers send empty bodies in any coding.
+        if body.is_empty() {
+            break;
         }
+        let unpacked = decode(name, &body, most).map_err(|_| Unpacked::Broken)?;
+        let bytes = match unpacked.end {
+            End::Whole => unpacked.bytes.into_owned(),
+            End::Limit => return Err(Unpacked::TooLarge),
+            End::Damaged => return Err(Unpacked::Broken),
+        };
+        body = Cow::Owned(bytes);
     }
     if body.len() > most { Err(Unpacked::TooLarge) } else { Ok(body) }
 }
 
-fn unpack_one(body: &[u8], coding: &str, most: usize) -> Result<Vec<u8>, Unpacked> {
-    match coding {
-        "gzip" | "x-gzip" => read(flate2::bufread::MultiGzDecoder::new(body), most),
-        "deflate" => {
-            // Some servers leave out the frame that the name stands for.
-            let framed = body.len() >= 2
-                && body[0] & 0x0f == 8
-                && u16::from_be_bytes([body[0], body[1]]).is_multiple_of(31);
-            if framed {
-                read(flate2::bufread::ZlibDecoder::new(body), most)
-            } else {
-                read(flate2::bufread::DeflateDecoder::new(body), most)
-            }
-        }
-        "br" => read(brotli_decompressor::Decompressor::new(body, 16 << 10), most),
-        "zstd" => {
-            let decoder = zstd::Decoder::with_buffer(body).and_then(|mut decoder| {
-                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
-                Ok(decoder)
-            });
-            read(decoder.map_err(|_| Unpacked::Broken)?, most)
-        }
-        _ => Err(Unpacked::Broken),
-    }
-}
-
-fn read(mut reader: impl Read, most: usize) -> Result<Vec<u8>, Unpacked> {
-    let mut out = Vec::new();
-    let mut piece = vec![0; 32 << 10];
-    loop {
-        match reader.read(&mut piece) {
-            Ok(0) => return Ok(out),
-            Ok(count) if out.len() + count > most => return Err(Unpacked::TooLarge),
-            Ok(count) => out.extend_from_slice(&piece[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return Err(Unpacked::Broken),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use flate2::Compression;
     use std::io::Write;
+
+    use flate2::Compression;
+
+    use super::*;
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut out = flate2::write::GzEncoder::new(Vec::new(), Compression::best());
