@@ -12,6 +12,7 @@ mod demo;
 mod extract;
 mod join;
 mod options;
+mod order;
 mod output;
 mod report;
 mod rule;
@@ -55,6 +56,7 @@ enum Command {
     Init(store::init::Args),
     Join(join::Args),
     Moved(store::moved::Args),
+    Order(order::Args),
     Rebuild(store::rebuild::Args),
     Search(store::search::Args),
     Similar(store::asking::SimilarArgs),
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
         Command::Init(args) => store::init::run(args, store),
         Command::Join(args) => join::run(args),
         Command::Moved(args) => store::moved::run(args, store),
+        Command::Order(args) => order::run(args),
         Command::Rebuild(args) => store::rebuild::run(args, store),
         Command::Search(args) => store::search::run(args, store),
         Command::Similar(args) => store::asking::run_similar(args, store),

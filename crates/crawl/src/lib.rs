@@ -9,6 +9,7 @@ mod engine;
 mod error;
 pub mod fetch;
 pub mod frontier;
+pub mod graph;
 pub mod guard;
 mod keeping;
 pub mod link_graph;
@@ -27,5 +28,6 @@ pub mod sink;
 pub mod sitemap;
 mod state;
 pub mod traps;
+pub mod virtual_crawl;
 
 pub use error::CrawlError;

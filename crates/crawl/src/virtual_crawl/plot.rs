@@ -1,0 +1,240 @@
+//! The curves of virtual crawls as a picture: the paper's figures 3 and 4 beside each other.
+//!
+//! One SVG file that asks for nothing else and reads by day and by night. Left the cumulative
+//! PageRank, right the number of sites, both over the pages fetched. Lines are told apart by colour
+//! and by dashes, and each is named where it ends as well as above the panels.
+
+use std::fmt::Write as _;
+
+use wonbon_pages::escape;
+
+use super::Point;
+
+/// One ordering's curve.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// The ordering.
+    pub name: String,
+    /// What it gathered, by rising number of pages.
+    pub points: Vec<Point>,
+}
+
+const WIDTH: f64 = 1040.0;
+const PANEL_WIDTH: f64 = 410.0;
+const PANEL_HEIGHT: f64 = 300.0;
+/// Where the panels begin from the left.
+const LEFT: [f64; 2] = [64.0, 594.0];
+const LEGEND_COLUMNS: usize = 7;
+const LEGEND_WIDTH: f64 = 140.0;
+const LEGEND_HEIGHT: f64 = 22.0;
+
+/// Colours by day and by night; dashes change when they come round.
+const COLOURS: [(&str, &str); 7] = [
+    ("#1f6f9c", "#6fb3d2"),
+    ("#b4540a", "#f0a35e"),
+    ("#2f7d3b", "#7fcb8a"),
+    ("#8b3fa0", "#c99bdc"),
+    ("#a3263c", "#f08a9b"),
+    ("#5d6670", "#aeb6bd"),
+    ("#7a6a00", "#d9c95a"),
+];
+const DASHES: [&str; 3] = ["", "7 4", "2 3"];
+
+/// Draws the curves.
+pub fn svg(curves: &[Curve]) -> String {
+    let legend_rows = curves.len().div_ceil(LEGEND_COLUMNS);
+    let top = 28.0 + legend_rows as f64 * LEGEND_HEIGHT + 26.0;
+    let height = top + PANEL_HEIGHT + 52.0;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+         aria-label=\"Cumulative PageRank and number of sites over pages fetched\">\n<style>\
+         svg{{color-scheme:light dark;background:#fbfaf7;font:13px system-ui,sans-serif}}\
+         text{{fill:#1d2327}}.faint{{fill:#626b72}}.grid{{stroke:#dedbd3;fill:none}}\
+         .line{{fill:none;stroke-width:2;stroke-linejoin:round}}"
+    );
+    for (at, (day, _)) in COLOURS.iter().enumerate() {
+        let _ = write!(svg, ".c{at}{{stroke:{day}}}text.c{at}{{stroke:none;fill:{day}}}");
+    }
+    svg.push_str(
+        "@media(prefers-color-scheme:dark){svg{background:#14181b}text{fill:#e6e8e9}\
+         .faint{fill:#9aa4ab}.grid{stroke:#333b41}",
+    );
+    for (at, (_, night)) in COLOURS.iter().enumerate() {
+        let _ = write!(svg, ".c{at}{{stroke:{night}}}text.c{at}{{stroke:none;fill:{night}}}");
+    }
+    svg.push_str("}</style>\n");
+    legend(&mut svg, curves);
+    let most_pages = curves.iter().filter_map(|curve| curve.points.last()).map(|point| point.pages);
+    let most_pages = f64::from(most_pages.max().unwrap_or(1));
+    let values: [(&str, fn(&Point) -> f64); 2] = [
+        ("cumulative PageRank", |point| point.pagerank),
+        ("number of sites", |point| f64::from(point.sites)),
+    ];
+    for ((title, value), left) in values.into_iter().zip(LEFT) {
+        panel(&mut svg, curves, title, value, most_pages, (left, top));
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn style(at: usize) -> (usize, &'static str) {
+    (at % COLOURS.len(), DASHES[at / COLOURS.len() % DASHES.len()])
+}
+
+fn legend(svg: &mut String, curves: &[Curve]) {
+    for (at, curve) in curves.iter().enumerate() {
+        let x = LEFT[0] + (at % LEGEND_COLUMNS) as f64 * LEGEND_WIDTH;
+        let y = 28.0 + (at / LEGEND_COLUMNS) as f64 * LEGEND_HEIGHT;
+        let (colour, dashes) = style(at);
+        let _ = writeln!(
+            svg,
+            "<path class=\"line c{colour}\" stroke-dasharray=\"{dashes}\" d=\"M{x} {}h30\"/>\
+             <text x=\"{}\" y=\"{y}\">{}</text>",
+            y - 4.5,
+            x + 38.0,
+            escape(&curve.name)
+        );
+    }
+}
+
+fn panel(
+    svg: &mut String,
+    curves: &[Curve],
+    title: &str,
+    value: fn(&Point) -> f64,
+    most_pages: f64,
+    (left, top): (f64, f64),
+) {
+    let most = curves.iter().flat_map(|curve| &curve.points).map(value).fold(0.0, f64::max);
+    let most = if most > 0.0 { most } else { 1.0 };
+    let (step_x, step_y) = (tick_step(most_pages), tick_step(most));
+    let highest = (most / step_y).ceil() * step_y;
+    let bottom = top + PANEL_HEIGHT;
+    let x = |pages: f64| left + pages / most_pages * PANEL_WIDTH;
+    let y = |value: f64| bottom - value / highest * PANEL_HEIGHT;
+    let _ = writeln!(svg, "<text x=\"{left}\" y=\"{}\" class=\"faint\">{title}</text>", top - 10.0);
+    let mut tick = 0.0;
+    while tick <= highest * 1.0001 {
+        let _ = writeln!(
+            svg,
+            "<path class=\"grid\" d=\"M{left} {0:.1}h{PANEL_WIDTH}\"/>\
+             <text class=\"faint\" text-anchor=\"end\" x=\"{1}\" y=\"{2:.1}\">{3}</text>",
+            y(tick),
+            left - 8.0,
+            y(tick) + 4.0,
+            short(tick, step_y)
+        );
+        tick += step_y;
+    }
+    tick = 0.0;
+    while tick <= most_pages * 1.0001 {
+        let _ = writeln!(
+            svg,
+            "<path class=\"grid\" d=\"M{0:.1} {bottom}v5\"/>\
+             <text class=\"faint\" text-anchor=\"middle\" x=\"{0:.1}\" y=\"{1}\">{2}</text>",
+            x(tick),
+            bottom + 20.0,
+            short(tick, step_x)
+        );
+        tick += step_x;
+    }
+    let _ = writeln!(
+        svg,
+        "<text class=\"faint\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">pages</text>",
+        left + PANEL_WIDTH / 2.0,
+        bottom + 40.0
+    );
+    for (at, curve) in curves.iter().enumerate() {
+        let (colour, dashes) = style(at);
+        let mut path = format!("M{:.1} {:.1}", x(0.0), y(0.0));
+        let mut drawn = (x(0.0), y(0.0));
+        for (index, point) in curve.points.iter().enumerate() {
+            let place = (x(f64::from(point.pages)), y(value(point)));
+            let last = index + 1 == curve.points.len();
+            // Less than a dot away from the last one is not worth its bytes.
+            if last || (place.0 - drawn.0).abs() + (place.1 - drawn.1).abs() >= 1.0 {
+                let _ = write!(path, "L{:.1} {:.1}", place.0, place.1);
+                drawn = place;
+            }
+        }
+        let _ = writeln!(
+            svg,
+            "<path class=\"line c{colour}\" stroke-dasharray=\"{dashes}\" d=\"{path}\">\
+             <title>{}</title></path>",
+            escape(&curve.name)
+        );
+    }
+    ends(svg, curves, value, left, |pages| x(pages), |value| y(value), bottom);
+}
+
+/// Names the lines where they end, apart from each other.
+fn ends(
+    svg: &mut String,
+    curves: &[Curve],
+    value: fn(&Point) -> f64,
+    left: f64,
+    x: impl Fn(f64) -> f64,
+    y: impl Fn(f64) -> f64,
+    bottom: f64,
+) {
+    // At the end of a whole crawl all lines meet; they are told apart by the legend then.
+    let right = left + PANEL_WIDTH;
+    let mut labels: Vec<(f64, usize)> = curves
+        .iter()
+        .enumerate()
+        .filter_map(|(at, curve)| {
+            let last = curve.points.last()?;
+            (x(f64::from(last.pages)) > right - 1.0).then(|| (y(value(last)), at))
+        })
+        .collect();
+    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let spread =
+        labels.last().map_or(0.0, |last| last.0) - labels.first().map_or(0.0, |first| first.0);
+    if spread < 1.0 && labels.len() > 1 {
+        return;
+    }
+    let mut lowest = f64::NEG_INFINITY;
+    for (height, at) in labels {
+        let height = height.max(lowest + 13.0);
+        if height > bottom + 4.0 {
+            break;
+        }
+        lowest = height;
+        let _ = writeln!(
+            svg,
+            "<text class=\"c{}\" font-size=\"12\" x=\"{}\" y=\"{:.1}\">{}</text>",
+            style(at).0,
+            right + 5.0,
+            height + 4.0,
+            escape(&curves[at].name)
+        );
+    }
+}
+
+/// A round distance that gives some five ticks.
+fn tick_step(most: f64) -> f64 {
+    let rough = most / 5.0;
+    let power = 10_f64.powf(rough.log10().floor());
+    [1.0, 2.0, 2.5, 5.0, 10.0]
+        .map(|step| step * power)
+        .into_iter()
+        .find(|&step| step >= rough * 0.999)
+        .unwrap_or(power)
+}
+
+/// A number with as many digits as its neighbours need.
+fn short(number: f64, step: f64) -> String {
+    let (number, step, unit) = match step {
+        step if step >= 200_000.0 => (number / 1e6, step / 1e6, "M"),
+        step if step >= 2_000.0 => (number / 1e3, step / 1e3, "k"),
+        step => (number, step, ""),
+    };
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = (0..4).find(|&digits| {
+        let scaled = step * 10_f64.powi(digits);
+        (scaled - scaled.round()).abs() < 1e-6
+    });
+    format!("{number:.*}{unit}", digits.unwrap_or(4) as usize)
+}
