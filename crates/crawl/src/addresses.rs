@@ -18,34 +18,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
+use crate::graph::SiteRule;
+
 /// Addresses stand at multiples of this, so that 32 bits reach 16 GiB of them.
 const ALIGNMENT: usize = 4;
 const PIECE_BYTES: usize = 1 << 20;
 /// The longest address that is kept; what is longer is no address people wrote.
 pub const MOST_ADDRESS_BYTES: usize = 8 << 10;
-
-/// What a site is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SiteKind {
-    /// All hosts of a registrable domain.
-    #[default]
-    Domain,
-    /// Each host alone.
-    Host,
-}
-
-impl SiteKind {
-    /// The site of a host name or address literal.
-    #[must_use]
-    pub fn of(self, host: &str) -> &str {
-        let is_name = !host.starts_with('[') && host.parse::<std::net::Ipv4Addr>().is_err();
-        match self {
-            SiteKind::Domain if is_name => psl::domain_str(host).unwrap_or(host),
-            _ => host,
-        }
-    }
-}
 
 /// Scheme, host and port: what one robots.txt speaks for.
 #[derive(Debug)]
@@ -80,7 +59,7 @@ impl Names {
 /// All addresses, with their origins, host names and sites.
 #[derive(Debug)]
 pub struct Addresses {
-    kind: SiteKind,
+    kind: SiteRule,
     origins: Vec<Origin>,
     origin_numbers: HashMap<Box<str>, u32>,
     hosts: Names,
@@ -98,7 +77,7 @@ pub struct Addresses {
 impl Addresses {
     /// No address yet.
     #[must_use]
-    pub fn new(kind: SiteKind) -> Self {
+    pub fn new(kind: SiteRule) -> Self {
         Addresses {
             kind,
             origins: Vec::new(),
@@ -189,7 +168,7 @@ impl Addresses {
             return number;
         }
         let host = host_of(origin);
-        let site = self.sites.number(self.kind.of(host));
+        let site = self.sites.number(self.kind.site(host));
         let host = self.hosts.number(host);
         let number = self.origins.len() as u32;
         self.origin_numbers.insert(origin.into(), number);
@@ -300,7 +279,7 @@ mod tests {
 
     #[test]
     fn origins_hosts_and_sites_are_told_apart() {
-        let mut addresses = Addresses::new(SiteKind::Domain);
+        let mut addresses = Addresses::new(SiteRule::Domain);
         for address in [
             "https://www.example.co.kr/",
             "https://blog.example.co.kr/a?b",
@@ -320,12 +299,12 @@ mod tests {
             addresses.sites().iter().map(|site| &**site).collect::<Vec<_>>(),
             ["example.co.kr", "[::1]", "127.0.0.2"]
         );
-        assert_eq!(SiteKind::Host.of("a.b.example.org"), "a.b.example.org");
+        assert_eq!(SiteRule::Host.site("a.b.example.org"), "a.b.example.org");
     }
 
     #[test]
     fn what_is_no_absolute_address_has_no_number() {
-        let mut addresses = Addresses::new(SiteKind::Host);
+        let mut addresses = Addresses::new(SiteRule::Host);
         let long = format!("http://example.org/{}", "a".repeat(MOST_ADDRESS_BYTES));
         for address in ["", "/a", "http://", "http:///a", "http://example.org", &long] {
             assert_eq!(addresses.insert(address), None, "{address:.30}");
@@ -338,7 +317,7 @@ mod tests {
         fn numbers_are_those_of_a_plain_list(
             pages in prop::collection::vec(("[a-c]{1,2}", "/[a-z/?]{0,40}"), 0..4000)
         ) {
-            let mut addresses = Addresses::new(SiteKind::Host);
+            let mut addresses = Addresses::new(SiteRule::Host);
             let mut list: Vec<String> = Vec::new();
             for (host, rest) in &pages {
                 let address = format!("http://{host}{rest}");

@@ -17,9 +17,10 @@ use std::sync::{Mutex, OnceLock};
 
 use wonbon_warc::{Reader, WarcError, http};
 
-use crate::addresses::{Addresses, SiteKind};
+use crate::addresses::Addresses;
 use crate::crawl::{beginning_of, log_path};
 use crate::error::CrawlError;
+use crate::graph::SiteRule;
 use crate::keeping::archive_path;
 use crate::log;
 use crate::records::{Done, Outcome, Place, Record};
@@ -58,7 +59,7 @@ impl Before {
     pub(crate) fn open(directory: &Path) -> Result<Self, CrawlError> {
         let before = beginning_of(directory)?.before;
         let path = log_path(directory);
-        let mut addresses = Addresses::new(SiteKind::Host);
+        let mut addresses = Addresses::new(SiteRule::Host);
         let mut places = Vec::new();
         let mut bodies = HashMap::new();
         log::read(&path, |record, at| {

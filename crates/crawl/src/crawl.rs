@@ -58,12 +58,6 @@ pub(crate) fn log_path(directory: &Path) -> PathBuf {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Beginning {
     pub(crate) plan: Plan,
-    /// How it is done.
-    #[must_use]
-    pub fn plan(&self) -> &Plan {
-        &self.state.plan
-    }
-
     /// When the crawl was begun, in microseconds since 1970.
     pub(crate) begun: i64,
     /// The directory of the sweep before.

@@ -10,10 +10,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::addresses::SiteKind;
 use crate::canonical::Rules;
 use crate::error::CrawlError;
 use crate::fetch::FetchLimits;
+use crate::graph::SiteRule;
 use crate::politeness::Manners;
 use crate::scope::Scope;
 
@@ -49,7 +49,8 @@ pub struct Params {
     /// What the ordering draws from, if it draws.
     pub order_seed: u64,
     /// What a site is to the ordering.
-    pub site: SiteKind,
+    #[serde(with = "by_name")]
+    pub site: SiteRule,
     /// Where it goes.
     pub scope: ScopeKind,
     /// Hosts that belong to it beside.
@@ -78,7 +79,7 @@ impl Default for Params {
             seeds: Vec::new(),
             order: "damped".to_owned(),
             order_seed: 1,
-            site: SiteKind::Domain,
+            site: SiteRule::Domain,
             scope: ScopeKind::Domain,
             hosts: Vec::new(),
             domains: Vec::new(),
@@ -90,6 +91,22 @@ impl Default for Params {
             skip_copies: None,
             limits: FetchLimits::default(),
         }
+    }
+}
+
+/// Rules about sites are written by their names.
+mod by_name {
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    use crate::graph::SiteRule;
+
+    pub(super) fn serialize<S: Serializer>(rule: &SiteRule, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(rule.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<SiteRule, D::Error> {
+        String::deserialize(input)?.parse().map_err(D::Error::custom)
     }
 }
 

@@ -14,10 +14,10 @@ use url::Url;
 use wonbon_text::extract::core_text;
 use wonbon_warc::Digest;
 
-use crate::addresses::SiteKind;
 use crate::canonical::Rules;
 use crate::fetch::Answer;
 use crate::fetch::unpack::{Unpacked, unpack};
+use crate::graph::SiteRule;
 use crate::robots::Directives;
 use crate::scope::Scope;
 use crate::sink::{PageSink, SinkError, SinkPage, Ticket};
@@ -27,7 +27,7 @@ use crate::sitemap::{self, Limits};
 pub(crate) struct ReadingRules {
     pub(crate) rules: Rules,
     pub(crate) scope: Scope,
-    pub(crate) site: SiteKind,
+    pub(crate) site: SiteRule,
     pub(crate) product: String,
     pub(crate) unpacked_bytes: usize,
     pub(crate) sink: Option<Arc<dyn PageSink>>,
@@ -194,7 +194,7 @@ impl ReadingRules {
         let canonical = canonical.and_then(|text| self.rules.canonical(Some(url), text).ok());
         page.canonical = canonical.filter(|target| target != url).map(String::from);
         let host = url.host_str().unwrap_or_default();
-        let site = self.site.of(host);
+        let site = self.site.site(host);
         let (title, language) = (core.page.title.as_deref(), core.page.language.as_deref());
         let created = core.page.published.as_deref();
         let row = TextRow {
