@@ -119,9 +119,10 @@ struct Reading {
     /// Whether the entry is a sitemap of an index; none outside of entries.
     is_index: Option<bool>,
     field: Option<Field>,
-    /// How deep below the entry: fields of extensions (`image:loc`) are further down or have a
-    /// prefix.
+    /// How deep below the entry: fields of extensions are further down, or have another prefix.
     depth: usize,
+    /// The prefix of the entry's name, mostly none.
+    prefix: String,
     address: String,
     last_modified: String,
 }
@@ -143,8 +144,8 @@ fn read_xml(text: &str, limits: Limits, sitemap: &mut Sitemap) {
         };
         match event {
             Event::Start(element) => reading.start(element.name().as_ref()),
-            Event::End(element) => {
-                if reading.end(element.name().as_ref()) && !reading.keep(limits, sitemap) {
+            Event::End(_) => {
+                if reading.end() && !reading.keep(limits, sitemap) {
                     sitemap.cut = true;
                     return;
                 }
@@ -185,29 +186,34 @@ fn character(reference: &BytesRef<'_>) -> Option<char> {
 
 impl Reading {
     fn start(&mut self, name: &str) {
-        match (self.is_index, name) {
-            (None, "url") => *self = Reading { is_index: Some(false), ..Reading::default() },
-            (None, "sitemap") => *self = Reading { is_index: Some(true), ..Reading::default() },
-            (None, _) => {}
-            (Some(_), _) => {
-                self.depth += 1;
-                self.field = match name {
-                    "loc" if self.depth == 1 => Some(Field::Address),
-                    "lastmod" if self.depth == 1 => Some(Field::LastModified),
-                    _ => None,
-                };
-            }
+        let (prefix, name) = name.split_once(':').unwrap_or(("", name));
+        if self.is_index.is_none() {
+            let is_index = match name {
+                "url" => false,
+                "sitemap" => true,
+                _ => return,
+            };
+            let prefix = prefix.to_owned();
+            *self = Reading { is_index: Some(is_index), prefix, ..Reading::default() };
+            return;
         }
+        self.depth += 1;
+        let is_field = self.depth == 1 && prefix == self.prefix;
+        self.field = match name {
+            "loc" if is_field => Some(Field::Address),
+            "lastmod" if is_field => Some(Field::LastModified),
+            _ => None,
+        };
     }
 
     /// Whether the entry is over.
-    fn end(&mut self, name: &str) -> bool {
+    fn end(&mut self) -> bool {
         self.field = None;
         if self.depth > 0 {
             self.depth -= 1;
             return false;
         }
-        self.is_index.is_some() && matches!(name, "url" | "sitemap")
+        self.is_index.is_some()
     }
 
     fn add(&mut self, text: &str, limits: Limits) {

@@ -22,6 +22,9 @@ use crate::identifier::RecordId;
 use crate::record::Kind;
 use crate::window::Window;
 
+/// How much is read at a time.
+const CHUNK: usize = 1 << 16;
+
 /// How much is looked at to see whether a record begins.
 const LOOK_AHEAD: usize = 4096;
 
@@ -44,12 +47,32 @@ impl Default for Limits {
 /// The header of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
+    version: &'static str,
     kind: Kind,
     content_length: u64,
     fields: Vec<(String, String)>,
 }
 
 impl Header {
+    /// `WARC/1.0` or `WARC/1.1`.
+    #[must_use]
+    pub fn version(&self) -> &'static str {
+        self.version
+    }
+
+    /// The record as it stands in a file, with this block; lines that were folded are not.
+    #[must_use]
+    pub fn with_block(&self, block: &[u8]) -> Vec<u8> {
+        let mut record = self.version.to_owned();
+        for (name, value) in &self.fields {
+            for part in ["\r\n", name, ": ", value] {
+                record.push_str(part);
+            }
+        }
+        record.push_str("\r\n\r\n");
+        [record.as_bytes(), block, b"\r\n\r\n"].concat()
+    }
+
     /// What the record is.
     #[must_use]
     pub fn kind(&self) -> &Kind {
@@ -151,8 +174,8 @@ struct Open {
 enum Next {
     /// It begins here.
     Here,
-    /// It has to be looked for behind this place, as a gzip member or as a line.
-    Behind { offset: u64, member: bool },
+    /// It has to be looked for behind this place: as a gzip member and, if that was none, as a line.
+    Behind { offset: u64, in_member: bool },
     /// There is none.
     None,
 }
@@ -190,10 +213,10 @@ impl<R: Read> Reader<R> {
         self.pass_over()?;
         match self.next {
             Next::None => return Ok(None),
-            Next::Behind { offset, member } => {
+            Next::Behind { offset, in_member } => {
                 // Whatever goes wrong from here on, this place is not looked at again.
                 self.next = Next::None;
-                let found = self.find_behind(offset, member);
+                let found = self.find_behind(offset, in_member);
                 if !found.map_err(|source| WarcError::Io { doing: "read", source })? {
                     return Ok(None);
                 }
@@ -207,7 +230,7 @@ impl<R: Read> Reader<R> {
         }
         let header = self.read_header().map_err(|error| self.stop(error))?;
         self.open = Some(Open { remaining: header.content_length });
-        Ok(Some(Found { offset: self.offset, header, reader: self }))
+        Ok(Some(Found { offset: self.offset, header, ahead: Vec::new(), taken: 0, reader: self }))
     }
 
     /// Ends the record before.
@@ -313,6 +336,7 @@ impl<R: Read> Reader<R> {
         let mut left = limit;
         let mut fields: Vec<(String, String)> = Vec::new();
         let mut line = Vec::new();
+        let mut version = "WARC/1.1";
         for number in 1.. {
             line.clear();
             self.stream.read_line(&mut line, left)?;
@@ -330,9 +354,11 @@ impl<R: Read> Reader<R> {
             left -= line.len();
             let text = line.trim_ascii_end();
             if number == 1 {
-                if !matches!(text, b"WARC/1.0" | b"WARC/1.1") {
-                    return Err(Fault::Damage(Damage::NotARecord));
-                }
+                version = match text {
+                    b"WARC/1.0" => "WARC/1.0",
+                    b"WARC/1.1" => "WARC/1.1",
+                    _ => return Err(Fault::Damage(Damage::NotARecord)),
+                };
                 continue;
             }
             if text.is_empty() {
@@ -353,7 +379,7 @@ impl<R: Read> Reader<R> {
             };
             fields.push((name.trim().to_owned(), value.trim().to_owned()));
         }
-        header_of(fields).map_err(Fault::Damage)
+        header_of(version, fields).map_err(Fault::Damage)
     }
 
     /// Turns a fault into an error, and says where reading goes on.
@@ -381,7 +407,7 @@ impl<R: Read> Reader<R> {
                 WarcError::Torn { offset }
             }
             Some(damage) => {
-                self.next = Next::Behind { offset, member: in_member };
+                self.next = Next::Behind { offset, in_member };
                 WarcError::Damaged { offset, damage }
             }
         }
@@ -392,31 +418,36 @@ impl<R: Read> Reader<R> {
     }
 
     /// Looks for the next record behind a place; no if there is none.
-    fn find_behind(&mut self, offset: u64, member: bool) -> io::Result<bool> {
+    fn find_behind(&mut self, offset: u64, in_member: bool) -> io::Result<bool> {
+        const MEMBER: &[u8] = &[0x1f, 0x8b, 8];
+        const LINE: &[u8] = b"\nWARC/1.";
         let Stream::Plain(window) = &mut self.stream else { return Ok(false) };
         window.rewind(offset + 1);
-        let mark: &[u8] = if member { &[0x1f, 0x8b, 8] } else { b"\nWARC/1." };
         loop {
             let ahead = window.ahead(LOOK_AHEAD)?;
-            if ahead.len() < mark.len() {
-                return Ok(false);
-            }
-            let Some(at) = ahead.windows(mark.len()).position(|bytes| bytes == mark) else {
-                let passed = ahead.len() + 1 - mark.len();
-                window.consume(passed);
-                window.mark();
-                continue;
+            let begins = |at: &usize| {
+                let ahead = &ahead[*at..];
+                ahead.starts_with(MEMBER) || (!in_member && ahead.starts_with(LINE))
             };
-            window.consume(at);
-            if !member {
+            match (0..ahead.len()).find(begins) {
+                None if ahead.len() < LOOK_AHEAD => return Ok(false),
+                None => {
+                    // What begins in the last bytes is seen when there is more.
+                    let passed = ahead.len() + 1 - LINE.len();
+                    window.consume(passed);
+                    window.mark();
+                    continue;
+                }
+                Some(at) => window.consume(at),
+            }
+            let ahead = window.ahead(LOOK_AHEAD)?;
+            if !ahead.starts_with(MEMBER) {
                 window.consume(1);
                 return Ok(true);
             }
             let mut start = [0; 7];
-            let is_record =
-                GzDecoder::new(window.ahead(LOOK_AHEAD)?).read_exact(&mut start).is_ok()
-                    && &start == b"WARC/1.";
-            if is_record {
+            let is_whole = GzDecoder::new(ahead).read_exact(&mut start).is_ok();
+            if is_whole && &start == b"WARC/1." {
                 return Ok(true);
             }
             window.consume(1);
@@ -468,7 +499,7 @@ impl<R: Read> Stream<R> {
     }
 }
 
-fn header_of(fields: Vec<(String, String)>) -> Result<Header, Damage> {
+fn header_of(version: &'static str, fields: Vec<(String, String)>) -> Result<Header, Damage> {
     let field = |name: &'static str| {
         let field = fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name));
         field.map(|(_, value)| value.as_str()).ok_or(Damage::Field { field: name })
@@ -477,7 +508,7 @@ fn header_of(fields: Vec<(String, String)>) -> Result<Header, Damage> {
     let length = field("Content-Length")?;
     let content_length = length.parse().ok().filter(|_| !length.starts_with('+'));
     let content_length = content_length.ok_or(Damage::Field { field: "Content-Length" })?;
-    Ok(Header { kind, content_length, fields })
+    Ok(Header { version, kind, content_length, fields })
 }
 
 /// A record that was found: its header, and its block as a stream.
@@ -485,6 +516,10 @@ fn header_of(fields: Vec<(String, String)>) -> Result<Header, Damage> {
 pub struct Found<'r, R> {
     offset: u64,
     header: Header,
+    /// What was looked at and not taken yet.
+    ahead: Vec<u8>,
+    /// How many bytes of the block were taken.
+    taken: u64,
     reader: &'r mut Reader<R>,
 }
 
@@ -501,41 +536,65 @@ impl<R: Read> Found<'_, R> {
         self.offset
     }
 
-    /// The whole block.
+    /// The next `length` bytes of its block, or all that is left, without taking them.
+    ///
+    /// # Errors
+    ///
+    /// When it is torn or damaged before.
+    pub fn peek(&mut self, length: usize) -> Result<&[u8], WarcError> {
+        while self.ahead.len() < length {
+            if self.read_ahead(length - self.ahead.len())? == 0 {
+                break;
+            }
+        }
+        Ok(&self.ahead[..self.ahead.len().min(length)])
+    }
+
+    /// The whole block, or what is left of it if some was taken.
     ///
     /// # Errors
     ///
     /// When it is longer than the limit (it is passed over then), torn, damaged, or does not match
     /// its digest.
     pub fn read_block(&mut self, limit: u64) -> Result<Vec<u8>, WarcError> {
-        let length = self.header.content_length;
+        let length = self.header.content_length - self.taken;
         if length > limit {
             return Err(WarcError::TooLong { offset: self.offset, length, limit });
         }
         // What the header states is believed only as far as bytes come.
-        let mut block = Vec::new();
-        let mut chunk = [0; 8192];
-        loop {
-            let read = self.reader.read_some(&mut chunk)?;
-            if read == 0 {
-                break;
-            }
-            block.extend_from_slice(&chunk[..read]);
-        }
-        let stated = self.header.block_digest().filter(|_| self.reader.limits.check_digests);
+        while self.read_ahead(CHUNK)? > 0 {}
+        let block = std::mem::take(&mut self.ahead);
+        let is_checked = self.taken == 0 && self.reader.limits.check_digests;
+        let stated = self.header.block_digest().filter(|_| is_checked);
+        self.taken += block.len() as u64;
         if stated.is_some_and(|digest| digest != Digest::of(&block)) {
             return Err(WarcError::Damaged { offset: self.offset, damage: Damage::Digest });
         }
         Ok(block)
     }
+
+    /// Reads at most so many bytes behind those that were looked at.
+    fn read_ahead(&mut self, most: usize) -> Result<usize, WarcError> {
+        let length = self.ahead.len();
+        self.ahead.resize(length + most.min(CHUNK), 0);
+        let read = self.reader.read_some(&mut self.ahead[length..]);
+        self.ahead.truncate(length + read.as_ref().copied().unwrap_or(0));
+        read
+    }
 }
 
 impl<R: Read> Read for Found<'_, R> {
-    /// Reads some of the block. An error carries a [`WarcError`].
+    /// Takes some of the block. An error carries a [`WarcError`].
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if out.is_empty() {
-            return Ok(0);
-        }
-        self.reader.read_some(out).map_err(io::Error::other)
+        let read = if self.ahead.is_empty() && !out.is_empty() {
+            self.reader.read_some(out).map_err(io::Error::other)?
+        } else {
+            let length = self.ahead.len().min(out.len());
+            out[..length].copy_from_slice(&self.ahead[..length]);
+            self.ahead.drain(..length);
+            length
+        };
+        self.taken += read as u64;
+        Ok(read)
     }
 }
