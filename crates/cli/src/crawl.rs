@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use wonbon_crawl::CrawlError;
-use wonbon_crawl::addresses::SiteKind;
 use wonbon_crawl::crawl::Crawl;
 use wonbon_crawl::fetch::Fetcher;
 use wonbon_crawl::fetch::archive::Archive;
 use wonbon_crawl::fetch::network::{Network, NetworkConfig};
+use wonbon_crawl::graph::SiteRule;
 use wonbon_crawl::guard::Guard;
 use wonbon_crawl::order::OrderName;
 use wonbon_crawl::plan::{Plan, ScopeKind};
@@ -192,14 +192,12 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
     let directory = crawl.directory().to_owned();
     let sink = store.map(|store| IntoStore::open(store, crawl.begun())).transpose()?;
     let control = Control::default();
-    let stopper = control.clone();
+    control.stop_on_interrupt();
     let view = View::new(&plan);
-    let watching = view::stop_on_interrupt(stopper);
     let ended = {
         let sink = sink.clone().map(|sink| sink as Arc<dyn PageSink>);
         crawl.run(fetcher, sink, &view, &control)
     };
-    drop(watching);
     view.finish();
     if let Some(sink) = sink {
         sink.close()?;
@@ -239,7 +237,7 @@ impl Args {
         put(&mut params.order, &self.order);
         put(&mut params.order_seed, &self.order_seed);
         if let Some(kind) = &self.site {
-            params.site = if kind == "host" { SiteKind::Host } else { SiteKind::Domain };
+            params.site = if kind == "host" { SiteRule::Host } else { SiteRule::Domain };
         }
         if let Some(kind) = &self.scope {
             params.scope = match kind.as_str() {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wonbon_crawl::plan::Plan;
-use wonbon_crawl::progress::{Control, Observer, Stats};
+use wonbon_crawl::progress::{Observer, Stats};
 
 use crate::batch::thousands;
 use crate::report;

@@ -114,7 +114,7 @@ fn unknown(asked: &str) -> anyhow::Error {
 }
 
 /// What a person can do about it.
-fn explained(error: StoreError) -> anyhow::Error {
+pub(crate) fn explained(error: StoreError) -> anyhow::Error {
     if let StoreError::SweepTooEarly { sweep, latest } = error {
         return too_early(sweep, latest);
     }
@@ -138,7 +138,7 @@ fn explained(error: StoreError) -> anyhow::Error {
     }
 }
 
-fn too_early(sweep: i64, latest: i64) -> anyhow::Error {
+pub(crate) fn too_early(sweep: i64, latest: i64) -> anyhow::Error {
     anyhow::anyhow!(
         "the sweep of {} is earlier than the store's latest, of {}: sweeps are added in order",
         shown_time(sweep),
