@@ -7,6 +7,7 @@
 mod batch;
 mod cluster;
 mod compare;
+mod crawl;
 mod dedup;
 mod demo;
 mod extract;
@@ -23,7 +24,8 @@ mod token;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Finds the original and its copies in text.
 ///
@@ -49,6 +51,7 @@ enum Command {
     Compare(compare::Args),
     Contains(store::asking::ContainsArgs),
     Copies(store::copies::Args),
+    Crawl(Box<crawl::Args>),
     Dedup(dedup::Args),
     Delete(store::delete::Args),
     Demo(demo::Args),
@@ -82,11 +85,16 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let parsed = Cli::command()
+        .try_get_matches()
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return report::usage(&error),
     };
     let store = cli.store.store.as_path();
+    let is_named = matches.value_source("store").is_some_and(|from| from != ValueSource::DefaultValue);
+    let named_store = is_named.then_some(store);
     let outcome = match &cli.command {
         Command::Add(args) => store::add::run(args, store),
         Command::Backup(args) => store::backup::run(args, store),
@@ -97,6 +105,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Contains(args) => store::asking::run_contains(args, store),
         Command::Copies(args) => store::copies::run(args, store),
+        Command::Crawl(args) => crawl::run(args, named_store),
         Command::Dedup(args) => dedup::run(args),
         Command::Delete(args) => store::delete::run(args, store),
         Command::Demo(args) => demo::run(args),
@@ -128,10 +137,10 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
 
     #[test]
     fn the_flags_of_all_commands_are_consistent() {
+        use clap::CommandFactory as _;
         super::Cli::command().debug_assert();
     }
 }

@@ -109,7 +109,7 @@ pub(crate) fn explained(error: StoreError) -> anyhow::Error {
     }
 }
 
-fn too_early(sweep: i64, latest: i64) -> anyhow::Error {
+pub(crate) fn too_early(sweep: i64, latest: i64) -> anyhow::Error {
     anyhow::anyhow!(
         "the sweep of {} is earlier than the store's latest, of {}: sweeps are added in order",
         shown_time(sweep),
