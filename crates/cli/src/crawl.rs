@@ -292,12 +292,16 @@ impl Args {
             } else if let Ok(address) = host.parse::<IpAddr>() {
                 allow.push(address.into());
             } else if let Some(addresses) = names.get(&text.to_ascii_lowercase()) {
-                allow.extend(addresses.iter().map(|&address| address.into()));
+                for &address in addresses {
+                    allow.push(address.into());
+                }
             } else {
                 let found = (text.as_str(), 0)
                     .to_socket_addrs()
                     .with_context(|| format!("--allow-private: `{text}` has no address"))?;
-                allow.extend(found.map(|address| address.ip().into()));
+                for address in found {
+                    allow.push(address.ip().into());
+                }
             }
         }
         let config = NetworkConfig {
