@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use cpu_time::ProcessTime;
 use wonbon_index::CopyIndex;
 use wonbon_store::{NewDocument, Pending, Store, StoreParams};
 use wonbon_testkit::generate::{Corpus, CorpusParams};
@@ -45,10 +46,22 @@ struct Step {
     shingle_bytes: f64,
     question: [f64; 2],
     check: [f64; 2],
+    adds: Vec<Adds>,
+}
+
+/// What a number of clients reached.
+struct Adds {
+    clients: usize,
+    /// Of the disk, in seconds: the mean of the medians just before and just after.
     fsync: f64,
-    /// Clients, adds a second, p50 and p99 in microseconds.
-    adds: Vec<(usize, f64, f64, f64)>,
-    catch_up_seconds: f64,
+    /// Adds a second.
+    rate: f64,
+    /// Processor time of the whole process for an add, search caught up included, in microseconds.
+    processor: f64,
+    /// Median and 99th percentile in microseconds.
+    latency: [f64; 2],
+    /// How long search took to catch up afterwards, in seconds.
+    behind: f64,
 }
 
 pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
@@ -74,13 +87,12 @@ pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
         let disk = store.disk_bytes();
         let mut adds = Vec::new();
         let next = AtomicU64::new(documents);
-        let fsync = fsync_seconds(directory.path())?;
         for clients in [1, 8, 64] {
-            adds.push(add_from(&store, &corpus, &next, clients, args.seconds)?);
+            let before = fsync_seconds(directory.path())?;
+            let mut measured = add_from(&store, &corpus, &next, clients, args.seconds)?;
+            measured.fsync = (before + fsync_seconds(directory.path())?) / 2.0;
+            adds.push(measured);
         }
-        let started = Instant::now();
-        store.catch_up()?;
-        let catch_up_seconds = started.elapsed().as_secs_f64();
         steps.push(Step {
             documents,
             fill_seconds,
@@ -91,9 +103,7 @@ pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
             shingle_bytes: disk.shingles as f64 / documents as f64,
             question,
             check,
-            fsync,
             adds,
-            catch_up_seconds,
         });
         filled = next.into_inner();
         store.close()?;
@@ -195,12 +205,13 @@ fn add_from(
     next: &AtomicU64,
     clients: usize,
     seconds: f64,
-) -> anyhow::Result<(usize, f64, f64, f64)> {
+) -> anyhow::Result<Adds> {
     // Made beforehand: a client's text exists before it is sent.
     let most = (seconds * 25_000.0) as u64;
     let first = next.load(Ordering::Relaxed);
     let posts: Vec<_> = (first..first + most).map(|number| corpus.document(number)).collect();
     let at = AtomicU64::new(0);
+    let processor = ProcessTime::now();
     let started = Instant::now();
     let end = started + Duration::from_secs_f64(seconds);
     let times: Vec<Vec<Duration>> = std::thread::scope(|scope| {
@@ -229,8 +240,17 @@ fn add_from(
     let elapsed = started.elapsed().as_secs_f64();
     next.fetch_add(at.into_inner().min(most), Ordering::Relaxed);
     let mut times: Vec<Duration> = times.into_iter().flatten().collect();
-    let [p50, p99] = percentiles(&mut times);
-    Ok((clients, times.len() as f64 / elapsed, p50, p99))
+    let added = times.len() as f64;
+    let stopped = Instant::now();
+    store.catch_up()?;
+    Ok(Adds {
+        clients,
+        fsync: f64::NAN,
+        rate: added / elapsed,
+        processor: processor.elapsed().as_secs_f64() / added * 1e6,
+        latency: percentiles(&mut times),
+        behind: stopped.elapsed().as_secs_f64(),
+    })
 }
 
 /// The median time of writing 8 kB and syncing, as a commit of one document does.
@@ -258,7 +278,9 @@ fn report(args: &AddsArgs, steps: &[Step]) -> String {
          each client waits for its acknowledgement; search and the index of shingles are kept up beside\n\
          - question: the index alone, features to answer; check: text to verdict, the database included; \
          microseconds, median / 99th percentile\n\
-         - fsync: writing 8 kB and syncing, median; one client at best makes 1 / fsync adds a second\n\n",
+         - fsync: writing 8 kB and syncing, mean of the medians just before and just after; one client at best \
+         makes 1 / fsync adds a second\n\
+         - processor: time of all threads for an add, until search has caught up\n\n",
     );
     text.push_str(
         "| documents | question | check | index, bytes an original | database, bytes a document | \
@@ -285,20 +307,20 @@ fn report(args: &AddsArgs, steps: &[Step]) -> String {
         before = step.documents;
     }
     text.push_str(
-        "\n| documents | fsync, ms | clients | adds a second | of 1 / fsync | p50, ms | p99, ms | search behind, s |\n\
-         |---|---|---|---|---|---|---|---|\n",
+        "\n| documents | fsync, ms | clients | adds a second | of 1 / fsync | p50, ms | p99, ms | \
+         processor, µs an add | search behind, s |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
     for step in steps {
-        for (clients, rate, p50, p99) in &step.adds {
+        for Adds { clients, fsync, rate, processor, latency, behind } in &step.adds {
             let _ = writeln!(
                 text,
-                "| {} | {:.2} | {clients} | {rate:.0} | {:.2} | {:.2} | {:.2} | {:.1} |",
+                "| {} | {:.2} | {clients} | {rate:.0} | {:.2} | {:.2} | {:.2} | {processor:.0} | {behind:.1} |",
                 step.documents,
-                step.fsync * 1e3,
-                rate * step.fsync,
-                p50 / 1e3,
-                p99 / 1e3,
-                step.catch_up_seconds
+                fsync * 1e3,
+                rate * fsync,
+                latency[0] / 1e3,
+                latency[1] / 1e3,
             );
         }
     }

@@ -5,14 +5,12 @@ use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
-use serde::Serialize;
 use wonbon_pages::{Compared, Shared, comparison_page};
-use wonbon_sketch::{
-    ElementSet, Estimate, FeatureMaker, FeatureParams, Features, MinValues, Overlap,
-    containments_from_resemblance,
-};
-use wonbon_text::difference::{Difference, Kind, Span, difference};
-use wonbon_text::shingles::{ShingleCount, Shingler};
+use wonbon_server::comparing::{Comparison, Relation, Side};
+use wonbon_server::json;
+use wonbon_sketch::{Estimate, FeatureMaker, FeatureParams};
+use wonbon_text::difference::{Difference, Kind, difference};
+use wonbon_text::shingles::Shingler;
 
 use crate::Outcome;
 use crate::options::{Document, ShingleOptions, read_document};
@@ -57,10 +55,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A document that is not a copy is "partly contained" from this part of its shingles on...
-const PARTLY_CONTAINED: f64 = 0.2;
-/// ...or from this many shared shingles on: a quotation may be a small part of both.
-const QUOTED_SHINGLES: usize = 20;
 /// Words shown before and after a differing passage.
 const CONTEXT_WORDS: usize = 6;
 
@@ -72,21 +66,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let maker =
         FeatureMaker::new(FeatureParams { seed: args.shingles.seed()?, ..Default::default() })?;
     let mut shingler = Shingler::new(args.shingles.shingle);
-    let a = Side::read(read_document(&args.a)?, &mut shingler, &maker);
-    let b = Side::read(read_document(&args.b)?, &mut shingler, &maker);
-    let comparison = Comparison::of(&a, &b, args.rule)?;
-    let found = (args.diff || args.html.is_some())
-        .then(|| difference(&a.document.core.page.text, &b.document.core.page.text));
+    let documents = [read_document(&args.a)?, read_document(&args.b)?];
+    let [a, b] = documents.each_ref().map(|document| side(document, &mut shingler, &maker));
+    let compared = Comparison::of(&a, &b, args.rule).context("comparing the two sketches")?;
+    let found = (args.diff || args.html.is_some()).then(|| difference(a.text, b.text));
     if let (Some(path), Some(found)) = (&args.html, &found) {
-        write_file(path, comparison.page(&a, &b, found).as_bytes())?;
+        write_file(path, page(&compared, &a, &b, found).as_bytes())?;
     }
     let found = found.filter(|_| args.diff);
 
     let mut output = Output::new();
     if args.json {
-        output.json_line(&comparison.json(&a, &b, found.as_ref()))?;
+        output.json_line(&json::Comparison::of((&a, &b), &compared, found.as_ref()))?;
     } else {
-        let mut text = comparison.table(&a, &b, args.rule);
+        let described = [describe(&documents[0], &a), describe(&documents[1], &b)];
+        let mut text = table(&compared, described, args.rule);
         if let Some(found) = &found {
             text.push('\n');
             text.push_str(&passages(&a, &b, found));
@@ -97,288 +91,79 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// One of the two documents and all that is made of it.
-struct Side {
-    document: Document,
-    count: ShingleCount,
-    set: ElementSet,
-    min_values: MinValues,
-    features: Features,
+fn side<'a>(document: &'a Document, shingler: &mut Shingler, maker: &FeatureMaker) -> Side<'a> {
+    Side::new(&document.name, &document.bytes, &document.core.page.text, shingler, maker)
 }
 
-impl Side {
-    fn read(document: Document, shingler: &mut Shingler, maker: &FeatureMaker) -> Self {
-        let mut collected = Vec::new();
-        let mut keep = 1 << 20;
-        let mut builder = maker.builder();
-        let count = shingler.for_each_chunk(&document.core.page.text, |chunk| {
-            builder.update(chunk);
-            collected.extend_from_slice(chunk);
-            // A long text that repeats itself has few different shingles; keep only those.
-            if collected.len() >= keep {
-                collected = ElementSet::new(std::mem::take(&mut collected)).into_vec();
-                keep = 2 * collected.len().max(1 << 20);
-            }
-        });
-        let set = ElementSet::new(collected);
-        let features = builder.features();
-        Side { document, count, set, min_values: builder.min_values().clone(), features }
-    }
-
-    fn describe(&self) -> String {
-        let core = &self.document.core;
-        let kind = if core.is_html { "core text of HTML" } else { "plain text" };
-        let damage = if core.malformed { ", some bytes malformed" } else { "" };
-        format!(
-            "{} ({} words, {} shingles; {kind}, {}{damage})",
-            self.document.name,
-            self.count.words,
-            self.set.len(),
-            core.charset
-        )
-    }
+fn describe(document: &Document, side: &Side<'_>) -> String {
+    let core = &document.core;
+    let kind = if core.is_html { "core text of HTML" } else { "plain text" };
+    let damage = if core.malformed { ", some bytes malformed" } else { "" };
+    format!(
+        "{} ({} words, {} shingles; {kind}, {}{damage})",
+        side.name,
+        side.count.words,
+        side.set.len(),
+        core.charset
+    )
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    IdenticalBytes,
-    SameText,
-    SameShingles,
-    Copy,
-    PartlyContained,
-    Different,
-}
-
-impl Verdict {
-    fn name(self) -> &'static str {
-        match self {
-            Verdict::IdenticalBytes => "identical bytes",
-            Verdict::SameText => "same text",
-            Verdict::SameShingles => "same shingles",
-            Verdict::Copy => "copy",
-            Verdict::PartlyContained => "partly contained",
-            Verdict::Different => "different",
-        }
-    }
-}
-
-struct Comparison {
-    overlap: Overlap,
-    resemblance: Estimate,
-    a_in_b: Estimate,
-    b_in_a: Estimate,
-    features: usize,
-    features_equal: usize,
-    verdict: Verdict,
-}
-
-impl Comparison {
-    fn of(a: &Side, b: &Side, rule: Rule) -> anyhow::Result<Self> {
-        let overlap = a.set.overlap(&b.set);
-        let resemblance = a
-            .min_values
-            .estimate_resemblance(&b.min_values)
-            .context("comparing the two sketches")?;
-        let (a_in_b, b_in_a) =
-            containments_from_resemblance(resemblance, a.set.len() as u64, b.set.len() as u64);
-        let features_equal =
-            a.features.agreeing(&b.features).context("comparing the two features")?;
-        let verdict = if a.document.bytes == b.document.bytes {
-            Verdict::IdenticalBytes
-        } else if a.set.is_empty() || b.set.is_empty() {
-            Verdict::Different
-        } else if same_words(a, b) {
-            Verdict::SameText
-        } else if overlap.shared == overlap.union() {
-            Verdict::SameShingles
-        } else if rule.makes_a_copy(overlap.resemblance(), features_equal) {
-            Verdict::Copy
-        } else if overlap.left_in_right().max(overlap.right_in_left()) >= PARTLY_CONTAINED
-            || overlap.shared >= QUOTED_SHINGLES
-        {
-            Verdict::PartlyContained
-        } else {
-            Verdict::Different
-        };
-        let features = a.features.values().len().max(b.features.values().len());
-        Ok(Comparison { overlap, resemblance, a_in_b, b_in_a, features, features_equal, verdict })
-    }
-
-    fn table(&self, a: &Side, b: &Side, rule: Rule) -> String {
-        let mut text = format!("A  {}\nB  {}\n\n", a.describe(), b.describe());
-        let mut row = |name: &str, exact: f64, estimate: &Estimate| {
-            let _ = writeln!(
-                text,
-                "{name:<16}  {exact:.4}  estimated {:.3} ± {:.3}",
-                estimate.value, estimate.standard_error
-            );
-        };
-        row("resemblance", self.overlap.resemblance(), &self.resemblance);
-        row("A inside B", self.overlap.left_in_right(), &self.a_in_b);
-        row("B inside A", self.overlap.right_in_left(), &self.b_in_a);
-        let bold = Style::new().bold();
+fn table(compared: &Comparison, described: [String; 2], rule: Rule) -> String {
+    let [a, b] = described;
+    let mut text = format!("A  {a}\nB  {b}\n\n");
+    let mut row = |name: &str, exact: f64, estimate: &Estimate| {
         let _ = writeln!(
             text,
-            "features equal    {} of {}\n\nverdict: {bold}{}{bold:#}{}",
-            self.features_equal,
-            self.features,
-            self.verdict.name(),
-            self.why(rule)
+            "{name:<16}  {exact:.4}  estimated {:.3} ± {:.3}",
+            estimate.value, estimate.standard_error
         );
-        text
-    }
+    };
+    row("resemblance", compared.overlap.resemblance(), &compared.resemblance);
+    row("A inside B", compared.overlap.left_in_right(), &compared.a_in_b);
+    row("B inside A", compared.overlap.right_in_left(), &compared.b_in_a);
+    let bold = Style::new().bold();
+    let _ = writeln!(
+        text,
+        "features equal    {} of {}\n\nverdict: {bold}{}{bold:#}{}",
+        compared.features_equal,
+        compared.features,
+        compared.verdict.name(),
+        why(compared, rule)
+    );
+    text
+}
 
-    fn why(&self, rule: Rule) -> String {
-        let resemblance = self.overlap.resemblance();
-        match (self.verdict, rule) {
-            (Verdict::Copy, Rule::Threshold(threshold)) => {
-                format!(" (resemblance {resemblance:.4} is at least {threshold})")
-            }
-            (Verdict::Copy, Rule::Features(needed)) => {
-                format!(" (at least {needed} features agree)")
-            }
-            (Verdict::PartlyContained, _) => {
-                format!(" ({} shingles are in both)", self.overlap.shared)
-            }
-            _ => String::new(),
+fn why(compared: &Comparison, rule: Rule) -> String {
+    let resemblance = compared.overlap.resemblance();
+    match (compared.verdict, rule) {
+        (Relation::Copy, Rule::Threshold(threshold)) => {
+            format!(" (resemblance {resemblance:.4} is at least {threshold})")
         }
-    }
-
-    fn page(&self, a: &Side, b: &Side, found: &Difference) -> String {
-        let compared = Compared {
-            left_name: &a.document.name,
-            left: &a.document.core.page.text,
-            right_name: &b.document.name,
-            right: &b.document.core.page.text,
-            found,
-        };
-        let shared = Shared {
-            verdict: self.verdict.name(),
-            resemblance: self.overlap.resemblance(),
-            left_in_right: self.overlap.left_in_right(),
-            right_in_left: self.overlap.right_in_left(),
-        };
-        comparison_page(&compared, &shared)
-    }
-
-    fn json<'a>(&self, a: &'a Side, b: &'a Side, found: Option<&Difference>) -> Json<'a> {
-        Json {
-            a: &a.document.name,
-            b: &b.document.name,
-            resemblance: self.overlap.resemblance(),
-            containment_a_in_b: self.overlap.left_in_right(),
-            containment_b_in_a: self.overlap.right_in_left(),
-            estimate: JsonEstimate {
-                resemblance: self.resemblance.value,
-                containment_a_in_b: self.a_in_b.value,
-                containment_b_in_a: self.b_in_a.value,
-                resemblance_standard_error: self.resemblance.standard_error,
-                containment_a_in_b_standard_error: self.a_in_b.standard_error,
-                containment_b_in_a_standard_error: self.b_in_a.standard_error,
-            },
-            features_equal: self.features_equal,
-            features: self.features,
-            shingles_a: a.set.len(),
-            shingles_b: b.set.len(),
-            shingles_shared: self.overlap.shared,
-            verdict: self.verdict.name(),
-            differences: found.map(|found| differences(a, b, found)),
-            moved: found.map(|found| moved(a, found)),
+        (Relation::Copy, Rule::Features(needed)) => {
+            format!(" (at least {needed} features agree)")
         }
+        (Relation::PartlyContained, _) => {
+            format!(" ({} shingles are in both)", compared.overlap.shared)
+        }
+        _ => String::new(),
     }
 }
 
-/// Whether the two have the same words in the same order. The hash is asked first; the words, whose
-/// equality no hash can prove, only when it agrees.
-fn same_words(a: &Side, b: &Side) -> bool {
-    let normal_form = |side: &Side| wonbon_text::words::normal_form(&side.document.core.page.text);
-    a.count == b.count && normal_form(a) == normal_form(b)
-}
-
-#[derive(Serialize)]
-struct Json<'a> {
-    a: &'a str,
-    b: &'a str,
-    resemblance: f64,
-    containment_a_in_b: f64,
-    containment_b_in_a: f64,
-    estimate: JsonEstimate,
-    features_equal: usize,
-    features: usize,
-    shingles_a: usize,
-    shingles_b: usize,
-    shingles_shared: usize,
-    verdict: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    differences: Option<Vec<JsonDifference<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moved: Option<Vec<JsonMoved<'a>>>,
-}
-
-#[derive(Serialize)]
-struct JsonEstimate {
-    resemblance: f64,
-    containment_a_in_b: f64,
-    containment_b_in_a: f64,
-    resemblance_standard_error: f64,
-    containment_a_in_b_standard_error: f64,
-    containment_b_in_a_standard_error: f64,
-}
-
-/// A passage that differs: what A has there and what B has there, either may be empty.
-#[derive(Serialize)]
-struct JsonDifference<'a> {
-    a: &'a str,
-    b: &'a str,
-    words_a: [usize; 2],
-    words_b: [usize; 2],
-}
-
-/// A block that stands at one place of A and at another of B: its number is its place in the list,
-/// from 1.
-#[derive(Serialize)]
-struct JsonMoved<'a> {
-    a: &'a str,
-    words_a: [usize; 2],
-    words_b: [usize; 2],
-}
-
-fn moved<'a>(a: &'a Side, found: &Difference) -> Vec<JsonMoved<'a>> {
-    found
-        .moved
-        .iter()
-        .map(|block| JsonMoved {
-            a: &a.document.core.page.text[found.left.place(block.left.clone())],
-            words_a: [block.left.start, block.left.end],
-            words_b: [block.right.start, block.right.end],
-        })
-        .collect()
-}
-
-fn differences<'a>(a: &'a Side, b: &'a Side, found: &Difference) -> Vec<JsonDifference<'a>> {
-    let (text_a, text_b) = (&a.document.core.page.text, &b.document.core.page.text);
-    let is_alone = |span: &Span| matches!(span.kind, Kind::OnlyLeft | Kind::OnlyRight);
-    found
-        .spans
-        .chunk_by(|one, other| is_alone(one) && is_alone(other))
-        .filter(|spans| is_alone(&spans[0]))
-        .map(|spans| {
-            let last = spans.len() - 1;
-            let words_a = spans[0].left.start..spans[last].left.end;
-            let words_b = spans[0].right.start..spans[last].right.end;
-            JsonDifference {
-                a: &text_a[found.left.place(words_a.clone())],
-                b: &text_b[found.right.place(words_b.clone())],
-                words_a: [words_a.start, words_a.end],
-                words_b: [words_b.start, words_b.end],
-            }
-        })
-        .collect()
+fn page(compared: &Comparison, a: &Side<'_>, b: &Side<'_>, found: &Difference) -> String {
+    let texts =
+        Compared { left_name: a.name, left: a.text, right_name: b.name, right: b.text, found };
+    let shared = Shared {
+        verdict: compared.verdict.name(),
+        resemblance: compared.overlap.resemblance(),
+        left_in_right: compared.overlap.left_in_right(),
+        right_in_left: compared.overlap.right_in_left(),
+    };
+    comparison_page(&texts, &shared)
 }
 
 /// The differing passages with a few words around them, one passage a line.
-fn passages(a: &Side, b: &Side, found: &Difference) -> String {
-    let (text_a, text_b) = (&a.document.core.page.text, &b.document.core.page.text);
+fn passages(a: &Side<'_>, b: &Side<'_>, found: &Difference) -> String {
+    let (text_a, text_b) = (a.text, b.text);
     let removed = AnsiColor::Red.on_default().strikethrough();
     let added = AnsiColor::Green.on_default().bold();
     let elsewhere = AnsiColor::Magenta.on_default();

@@ -7,6 +7,7 @@
 mod batch;
 mod cluster;
 mod compare;
+mod crawl;
 mod dedup;
 mod demo;
 mod extract;
@@ -16,12 +17,15 @@ mod order;
 mod output;
 mod report;
 mod rule;
+mod serve;
 mod sketch;
 mod store;
+mod token;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Finds the original and its copies in text.
 ///
@@ -47,6 +51,7 @@ enum Command {
     Compare(compare::Args),
     Contains(store::asking::ContainsArgs),
     Copies(store::copies::Args),
+    Crawl(Box<crawl::Args>),
     Dedup(dedup::Args),
     Delete(store::delete::Args),
     Demo(demo::Args),
@@ -59,10 +64,12 @@ enum Command {
     Order(order::Args),
     Rebuild(store::rebuild::Args),
     Search(store::search::Args),
+    Serve(serve::Args),
     Similar(store::asking::SimilarArgs),
     Sketch(sketch::Args),
     Sources(store::asking::SourcesArgs),
     Status(store::status::Args),
+    Token(token::Args),
     Verify(store::verify::Args),
     Watch(store::watch::Args),
     Within(store::asking::WithinArgs),
@@ -78,11 +85,16 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let parsed = Cli::command()
+        .try_get_matches()
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return report::usage(&error),
     };
     let store = cli.store.store.as_path();
+    let is_named = matches.value_source("store").is_some_and(|from| from != ValueSource::DefaultValue);
+    let named_store = is_named.then_some(store);
     let outcome = match &cli.command {
         Command::Add(args) => store::add::run(args, store),
         Command::Backup(args) => store::backup::run(args, store),
@@ -93,6 +105,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Contains(args) => store::asking::run_contains(args, store),
         Command::Copies(args) => store::copies::run(args, store),
+        Command::Crawl(args) => crawl::run(args, named_store),
         Command::Dedup(args) => dedup::run(args),
         Command::Delete(args) => store::delete::run(args, store),
         Command::Demo(args) => demo::run(args),
@@ -105,10 +118,12 @@ fn main() -> ExitCode {
         Command::Order(args) => order::run(args),
         Command::Rebuild(args) => store::rebuild::run(args, store),
         Command::Search(args) => store::search::run(args, store),
+        Command::Serve(args) => serve::run(args, store),
         Command::Similar(args) => store::asking::run_similar(args, store),
         Command::Sketch(args) => sketch::run(args),
         Command::Sources(args) => store::asking::run_sources(args, store),
         Command::Status(args) => store::status::run(args, store),
+        Command::Token(args) => token::run(args),
         Command::Verify(args) => store::verify::run(args, store),
         Command::Watch(args) => store::watch::run(args, store),
         Command::Within(args) => store::asking::run_within(args, store),
@@ -122,10 +137,10 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
 
     #[test]
     fn the_flags_of_all_commands_are_consistent() {
+        use clap::CommandFactory as _;
         super::Cli::command().debug_assert();
     }
 }

@@ -14,7 +14,7 @@ impl Page {
     pub fn bars(&mut self, title: &str, rows: &[(String, u64)]) {
         let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0);
         if most == 0 {
-            self.paragraph("There are none.");
+            self.paragraph(self.wording.none);
             return;
         }
         let told: Vec<String> =

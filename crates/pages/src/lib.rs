@@ -58,9 +58,11 @@ mod numbers;
 mod page;
 mod side_by_side;
 mod time_plot;
+mod wording;
 
 pub use escape::escape;
 pub use numbers::{bytes, thousands};
-pub use page::{Card, Cell, Page};
+pub use page::{Card, Cell, Page, STYLE};
 pub use side_by_side::{Compared, Shared, comparison_page};
 pub use time_plot::{Moment, Scale, Series, Shape, TimePlot};
+pub use wording::{ENGLISH, KOREAN, Wording, fill};

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::fmt::Write as _;
 
+use crate::wording::{ENGLISH, Wording};
 use crate::{escape, thousands};
 
-/// The style of every page.
-const STYLE: &str = include_str!("page.css");
+/// The style of every page; what has a frame of its own sends it as a file.
+pub const STYLE: &str = include_str!("page.css");
 
 /// A page that is being written, from top to bottom.
 #[derive(Debug, Clone)]
@@ -15,6 +16,7 @@ pub struct Page {
     body: String,
     /// How many names have been given to elements.
     names: usize,
+    pub(crate) wording: &'static Wording,
 }
 
 /// A number with what it counts.
@@ -63,16 +65,29 @@ impl Page {
     /// A page with a title for the window, and nothing on it.
     #[must_use]
     pub fn new(title: &str) -> Self {
-        Page { title: title.to_owned(), body: String::new(), names: 0 }
+        Page::in_language(title, &ENGLISH)
+    }
+
+    /// The same, whose pieces speak another language.
+    #[must_use]
+    pub fn in_language(title: &str, wording: &'static Wording) -> Self {
+        Page { title: title.to_owned(), body: String::new(), names: 0, wording }
+    }
+
+    /// What the page is called.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
     }
 
     /// The whole page.
     #[must_use]
     pub fn finish(self) -> String {
-        let Page { title, body, .. } = self;
+        let Page { title, body, wording, .. } = self;
         let title = escape(&title);
+        let language = wording.language;
         format!(
-            "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\"><title>{title}</title><style>\n{STYLE}</style></head><body><main>\n{body}</main></body></html>\n"
+            "<!doctype html><html lang={language}><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\"><title>{title}</title><style>\n{STYLE}</style></head><body><main>\n{body}</main></body></html>\n"
         )
     }
 

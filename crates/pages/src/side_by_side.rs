@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use wonbon_text::difference::{Difference, Kind, NumberedWords};
 
-use crate::{Page, escape};
+use crate::{Page, Wording, escape, fill};
 
 /// From this many words on a row ends where a sentence ends in both texts.
 const LONG_ROW: usize = 60;
@@ -88,7 +88,7 @@ impl Page {
         self.markup(format_args!("<dl class=shares>"));
         for (name, share) in shares {
             self.markup(format_args!(
-                "<div><dt>{}</dt><dd><span class=bar aria-hidden=true><i style=\"width:{:.1}%\"></i></span>{share:.4}</dd></div>",
+                "<div><dt>{}</dt><dd><svg class=bar viewBox=\"0 0 100 4\" preserveAspectRatio=none aria-hidden=true><rect width={:.1} height=4 /></svg>{share:.4}</dd></div>",
                 escape(name),
                 share.clamp(0.0, 1.0) * 100.0
             ));
@@ -103,22 +103,25 @@ impl Page {
         let right = Pane::new(compared.right, &compared.found.right);
         let cutting = Cutting { left: &left, right: &right, found: compared.found };
         let rows = cutting.rows();
-        let render = Rendering { name: &name, left: &left, right: &right, found: compared.found };
-        self.markup(format_args!("{}", summary(compared.found)));
+        let wording = self.wording;
+        let render =
+            Rendering { name: &name, left: &left, right: &right, found: compared.found, wording };
+        self.markup(format_args!("{}", summary(compared.found, wording)));
         self.markup(format_args!(
-            "<input type=checkbox class=only id={name}><label for={name}>differences only</label>\
-             <div class=beside role=table aria-label=\"the two texts, passage by passage\">\
+            "<input type=checkbox class=only id={name}><label for={name}>{}</label>\
+             <div class=beside role=table aria-label=\"{}\">\
              <div class=\"row names\" role=row><div role=columnheader><b>A</b> {}</div><div role=columnheader><b>B</b> {}</div></div>",
+            wording.differences_only,
+            wording.beside,
             escape(compared.left_name),
             escape(compared.right_name)
         ));
         for alike in rows.chunk_by(|one, other| one.is_same == other.is_same) {
             if alike[0].is_same {
-                let passages = if alike.len() == 1 { "passage" } else { "passages" };
-                self.markup(format_args!(
-                    "<p class=alike>\u{22EF} {} {passages} alike</p>",
-                    alike.len()
-                ));
+                let many = alike.len() > 1;
+                let told = if many { wording.passages_alike } else { wording.passage_alike };
+                let told = fill(told, &[&alike.len().to_string()]);
+                self.markup(format_args!("<p class=alike>\u{22EF} {told}</p>"));
             }
             for row in alike {
                 let class = if row.is_same { "row same" } else { "row" };
@@ -129,14 +132,14 @@ impl Page {
             }
         }
         if rows.is_empty() {
-            self.markup(format_args!("<p>Neither text has words.</p>"));
+            self.paragraph(wording.no_words);
         }
         self.markup(format_args!("</div>"));
     }
 }
 
 /// How many words differ, in a sentence that explains the marks.
-fn summary(found: &Difference) -> String {
+fn summary(found: &Difference, wording: &Wording) -> String {
     let words = |wanted: fn(Kind) -> bool| -> usize {
         found
             .spans
@@ -148,21 +151,23 @@ fn summary(found: &Difference) -> String {
     let gone = words(|kind| kind == Kind::OnlyLeft);
     let come = words(|kind| kind == Kind::OnlyRight);
     if gone + come + found.moved.len() == 0 {
-        return "<p class=marks>All words are the same.</p>".to_owned();
+        return format!("<p class=marks>{}</p>", wording.all_same);
     }
     let mut parts = Vec::new();
     if gone > 0 {
-        parts.push(format!("<del>{gone} only in A</del>"));
+        parts.push(format!("<del>{}</del>", fill(wording.only_a, &[&gone.to_string()])));
     }
     if come > 0 {
-        parts.push(format!("<ins>{come} only in B</ins>"));
+        parts.push(format!("<ins>{}</ins>", fill(wording.only_b, &[&come.to_string()])));
     }
     if !found.moved.is_empty() {
         let moved = words(|kind| matches!(kind, Kind::MovedLeft(_)));
-        let blocks = if found.moved.len() == 1 { "block" } else { "blocks" };
-        parts.push(format!("<mark>{moved} moved, in {} {blocks}</mark>", found.moved.len()));
+        let many = found.moved.len() > 1;
+        let told = if many { wording.moved_blocks } else { wording.moved_block };
+        let told = fill(told, &[&moved.to_string(), &found.moved.len().to_string()]);
+        parts.push(format!("<mark>{told}</mark>"));
     }
-    format!("<p class=marks>Words: {}</p>", parts.join(", "))
+    format!("<p class=marks>{}: {}</p>", wording.words, parts.join(", "))
 }
 
 /// What begins at a word.
@@ -325,6 +330,7 @@ struct Rendering<'a> {
     left: &'a Pane<'a>,
     right: &'a Pane<'a>,
     found: &'a Difference,
+    wording: &'static Wording,
 }
 
 impl Rendering<'_> {
@@ -385,10 +391,11 @@ impl Rendering<'_> {
         let (name, number) = (self.name, block + 1);
         let id = if is_first { format!(" id={name}-{here}{number}") } else { String::new() };
         let (label, told) = if here == "a" {
-            (format!("{number}\u{2192}"), format!("moved block {number}, to its place in B"))
+            (format!("{number}\u{2192}"), self.wording.to_b)
         } else {
-            (format!("\u{2192}{number}"), format!("moved block {number}, to its place in A"))
+            (format!("\u{2192}{number}"), self.wording.to_a)
         };
+        let told = fill(told, &[&number.to_string()]);
         write!(
             out,
             "<mark{id}><a href=\"#{name}-{there}{number}\" aria-label=\"{told}\">{label}</a> {text}</mark>"

@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use crate::page::Cell;
-use crate::{Page, escape, thousands};
+use crate::{Page, Wording, escape, fill, thousands};
 
 /// A moment at which numbers are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +104,8 @@ impl Page {
             || plot.series.iter().flat_map(|s| (0..plot.points.len()).map(|at| s.value(at)));
         self.markup(format_args!("<figure><figcaption>{}</figcaption>", escape(plot.title)));
         if known().flatten().next().is_none() {
-            self.markup(format_args!("<p>There are no numbers yet.</p></figure>"));
+            self.paragraph(self.wording.no_numbers);
+            self.markup(format_args!("</figure>"));
             return;
         }
         let axis = Axis::over(known().flatten(), plot.scale);
@@ -114,7 +115,7 @@ impl Page {
             "<div class=plot tabindex=0 role=group aria-label=\"{}\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-labelledby=\"{name} {description}\"><title id={name}>{}</title><desc id={description}>{}</desc>{}{}</svg></div>",
             escape(plot.title),
             escape(plot.title),
-            escape(&picture.told()),
+            escape(&picture.told(self.wording)),
             picture.axes(),
             picture.marks()
         ));
@@ -151,7 +152,7 @@ impl Page {
                 std::iter::once(Cell::Text(moment.label.clone())).chain(numbers).collect()
             })
             .collect();
-        self.details("the numbers", false, |page| page.table(&columns, &rows));
+        self.details(self.wording.the_numbers, false, |page| page.table(&columns, &rows));
         self.markup(format_args!("</figure>"));
     }
 }
@@ -259,17 +260,18 @@ impl Picture<'_> {
     }
 
     /// The plot in a sentence for each series.
-    fn told(&self) -> String {
+    fn told(&self, wording: &Wording) -> String {
         let plot = self.plot;
-        let mut told = format!("{} for each {}.", plot.values, plot.moments);
+        let mut told = fill(wording.plot, &[plot.values, plot.moments]);
         for series in plot.series {
             let known: Vec<(usize, f64)> =
                 (0..plot.points.len()).filter_map(|at| Some((at, series.value(at)?))).collect();
             let (Some(first), Some(last)) = (known.first(), known.last()) else { continue };
-            let tell = |&(at, value): &(usize, f64)| {
-                format!("{} at {}", exact(plot.scale, value), plot.points[at].label)
-            };
-            let _ = write!(told, " {}: from {} to {}.", series.name, tell(first), tell(last));
+            let value = |&(_, value): &(usize, f64)| exact(plot.scale, value);
+            let label = |&(at, _): &(usize, f64)| plot.points[at].label.as_str();
+            let values =
+                [series.name.as_str(), &value(first), label(first), &value(last), label(last)];
+            let _ = write!(told, " {}", fill(wording.series, &values));
         }
         told
     }

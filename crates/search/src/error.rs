@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tantivy::TantivyError;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
@@ -20,6 +21,12 @@ pub enum SearchError {
         offset: usize,
         /// Where it ends.
         end: usize,
+    },
+    /// The query asks for too much.
+    #[error("the query took longer than {} s; narrow it", most.as_secs_f64())]
+    TooSlow {
+        /// How long it may take.
+        most: Duration,
     },
     /// Somebody else writes to the index.
     #[error("another process or handle is writing to the search index in {path}")]

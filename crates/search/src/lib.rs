@@ -49,5 +49,5 @@ pub use document::SearchDocument;
 pub use error::SearchError;
 pub use index::{Opened, Rebuilt, SearchConfig, SearchIndex};
 pub use query::{QUERY_CHARACTERS_MAX, QUERY_WORDS_MAX, Query, QueryError};
-pub use reader::{DEPTH_MAX, Found, Hit, Page, SearchReader};
+pub use reader::{DEPTH_MAX, Found, Hit, Page, QUERY_TIME, SearchReader};
 pub use snippet::{Snippet, snippet, title_snippet};

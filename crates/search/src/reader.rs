@@ -11,10 +11,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use tantivy::tokenizer::{RawTokenizer, TokenizerManager};
-use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, Searcher};
+use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, Searcher, TantivyError};
 
 use crate::compile::compile;
 use crate::directory::{META, ReadOnlyDirectory, index_files, verify_checksums};
@@ -27,6 +27,9 @@ use crate::top::Top;
 
 /// Pages end here: `offset + limit` may not exceed it.
 pub const DEPTH_MAX: usize = 10_000;
+
+/// How long a query may take unless it is said.
+pub const QUERY_TIME: Duration = Duration::from_secs(10);
 
 /// How often a reader looks again when files vanish under it: each time a whole commit has passed.
 const ATTEMPTS: usize = 20;
@@ -168,6 +171,19 @@ impl SearchReader {
     /// # Errors
     /// When the page lies too deep, or the index cannot be read.
     pub fn search(&self, query: &Query, page: Page) -> Result<Found, SearchError> {
+        self.search_within(query, page, QUERY_TIME)
+    }
+
+    /// As [`search`](Self::search), for a query that may take this long.
+    ///
+    /// # Errors
+    /// [`SearchError::TooSlow`], or as `search`.
+    pub fn search_within(
+        &self,
+        query: &Query,
+        page: Page,
+        most: Duration,
+    ) -> Result<Found, SearchError> {
         let Page { offset, limit } = page;
         let depth = offset.saturating_add(limit);
         if depth > DEPTH_MAX {
@@ -176,10 +192,16 @@ impl SearchReader {
         self.refresh()?;
         let Shared { dir, fields, .. } = &*self.shared;
         let snapshot = self.snapshot();
-        let top = Top { depth, ranked: query.is_ranked() };
+        let deadline = Instant::now() + most;
+        let top = Top { depth, ranked: query.is_ranked(), deadline };
         let (total, best) = guarded("search", dir, || {
             let found = snapshot.searcher.search(&*compile(query, fields), &top);
-            found.map_err(|error| SearchError::engine("search", dir, error))
+            found.map_err(|error| match error {
+                TantivyError::InternalError(_) if Instant::now() >= deadline => {
+                    SearchError::TooSlow { most }
+                }
+                error => SearchError::engine("search", dir, error),
+            })
         })?;
         let hits = best.into_iter().skip(offset);
         let hits = hits.map(|hit| Hit { row: hit.row, score: hit.score }).collect();

@@ -4,15 +4,18 @@
 //! skips documents that cannot reach the page, which changes how sums of scores are rounded. Here every
 //! match is scored the same way and counted, so a page is a cut out of one order and the total is exact.
 //!
-//! Cost: every match is scored once; memory for as many candidates as the page is deep.
+//! Cost: every match is scored once; memory for as many candidates as the page is deep. The clock is
+//! looked at every few thousand matches, so that no query takes much longer than it may.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::ColumnValues;
-use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
+use tantivy::query::Weight;
+use tantivy::{DocId, DocSet, Score, SegmentOrdinal, SegmentReader, TERMINATED, TantivyError};
 
 use crate::schema::{CREATED, ROW};
 
@@ -54,6 +57,21 @@ impl Eq for Candidate {}
 pub(crate) struct Top {
     pub depth: usize,
     pub ranked: bool,
+    /// When it gives up.
+    pub deadline: Instant,
+}
+
+/// Matches between two looks at the clock.
+const MATCHES_A_LOOK: usize = 4096;
+
+impl Top {
+    fn check_clock(&self) -> tantivy::Result<()> {
+        match Instant::now() < self.deadline {
+            true => Ok(()),
+            // Whoever asked knows the deadline too.
+            false => Err(TantivyError::InternalError("a query took too long".to_owned())),
+        }
+    }
 }
 
 pub(crate) struct SegmentTop {
@@ -86,6 +104,31 @@ impl Collector for Top {
 
     fn requires_scoring(&self) -> bool {
         self.ranked
+    }
+
+    fn collect_segment(
+        &self,
+        weight: &dyn Weight,
+        ordinal: SegmentOrdinal,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<Self::Fruit> {
+        self.check_clock()?;
+        let mut top = self.for_segment(ordinal, segment)?;
+        let mut scorer = weight.scorer(segment, 1.0)?;
+        let alive = segment.alive_bitset();
+        let mut seen = 0;
+        let mut document = scorer.doc();
+        while document != TERMINATED {
+            if alive.is_none_or(|alive| alive.is_alive(document)) {
+                top.collect(document, if self.ranked { scorer.score() } else { 0.0 });
+            }
+            seen += 1;
+            if seen % MATCHES_A_LOOK == 0 {
+                self.check_clock()?;
+            }
+            document = scorer.advance();
+        }
+        Ok(top.harvest())
     }
 
     fn merge_fruits(&self, segments: Vec<(u64, Vec<Candidate>)>) -> tantivy::Result<Self::Fruit> {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
 use std::path::Path;
+use std::time::Duration;
 
 use wonbon_search::{
     Found, Page, Query, Rebuilt, SearchConfig, SearchDocument, SearchError, SearchIndex,
@@ -104,6 +105,20 @@ fn one_writes_at_a_time_and_readers_do_not_mind() {
     opened.index.commit(1).unwrap();
     assert_eq!(rows(&reader, "one"), [1]);
     assert_eq!(reader.mark(), 1);
+}
+
+#[test]
+fn time_is_limited_with_a_clear_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut opened = open(dir.path());
+    put(&mut opened.index, 1, "one");
+    opened.index.commit(1).unwrap();
+    let (query, page) = (Query::parse("one").unwrap(), Page { offset: 0, limit: 1 });
+    let reader = opened.index.reader();
+    let error = reader.search_within(&query, page, Duration::ZERO).unwrap_err();
+    assert!(matches!(error, SearchError::TooSlow { .. }), "{error}");
+    assert_eq!(error.to_string(), "the query took longer than 0 s; narrow it");
+    assert_eq!(reader.search(&query, page).unwrap().total, 1);
 }
 
 #[test]

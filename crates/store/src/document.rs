@@ -215,6 +215,49 @@ pub struct StoredDocument {
     pub copies: u64,
 }
 
+impl StoredDocument {
+    /// The edit that made it what it is.
+    #[must_use]
+    pub fn edit(&self) -> Edit {
+        Edit { version: self.version, stored: self.stored }
+    }
+}
+
+/// One edit of a document: a later one has another version or another time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Edit {
+    /// The version it made.
+    pub version: u32,
+    /// When it was stored, in microseconds since 1970.
+    pub stored: i64,
+}
+
+/// What has to be true of a document for a write to happen. The writer looks, so that nobody can write
+/// in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Expected {
+    /// Its key is not known.
+    Absent,
+    /// Its key is known.
+    Present,
+    /// This edit is the latest.
+    Edit(Edit),
+}
+
+impl Expected {
+    /// What is wrong with what there is, if something is.
+    pub(crate) fn unlike(self, there: Option<Edit>) -> Option<&'static str> {
+        match (self, there) {
+            (Expected::Absent, Some(_)) => Some("there is one of this key"),
+            (Expected::Present | Expected::Edit(_), None) => Some("there is none of this key"),
+            (Expected::Edit(expected), Some(there)) if expected != there => {
+                Some("it was edited since")
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Where a document stands among others: the earlier creation, then the earlier arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Order {

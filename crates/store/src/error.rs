@@ -73,6 +73,14 @@ pub enum StoreError {
         /// The document.
         key: String,
     },
+    /// A document is not what whoever writes it takes it to be.
+    #[error("`{key}` is not as expected: {found}")]
+    NotAsExpected {
+        /// The document.
+        key: String,
+        /// What there is instead.
+        found: &'static str,
+    },
     /// The database is not as it was written; nothing is answered from it.
     #[error("the database of the store at {} is damaged: {what}", path.display())]
     Damaged {
@@ -178,6 +186,9 @@ impl StoreError {
                 StoreError::SweepTooEarly { sweep: *sweep, latest: *latest }
             }
             StoreError::NotRecognised { key } => StoreError::NotRecognised { key: key.clone() },
+            StoreError::NotAsExpected { key, found } => {
+                StoreError::NotAsExpected { key: key.clone(), found }
+            }
             other => StoreError::WriteFailed { what: other.to_string() },
         }
     }

@@ -22,14 +22,17 @@ mod document;
 mod error;
 mod families;
 mod following;
+mod fresh;
 mod held;
 mod judge;
+mod listing;
 mod opening;
 mod params;
 mod prepare;
 mod questions;
 mod rule;
 mod searching;
+mod seat;
 mod shingling;
 mod store;
 mod sweeps;
@@ -37,10 +40,11 @@ mod verify;
 mod writer;
 
 pub use document::{
-    Added, Content, Kind, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument, Stored, StoredDocument,
-    Verdict,
+    Added, Content, Edit, Expected, Kind, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument, Stored,
+    StoredDocument, Verdict,
 };
 pub use error::StoreError;
+pub use listing::{Families, FamiliesAfter, FamilyPart, FamilySummary, Listed};
 pub use params::{NotASeed, SeedSource, StoreParams};
 pub use prepare::Prepared;
 pub use questions::{

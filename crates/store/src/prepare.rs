@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use wonbon_index::shingles::{ShingleSampler, ShingleSketch};
 use wonbon_sketch::rabin::RABIN_64;
@@ -15,9 +16,12 @@ use wonbon_sketch::{ElementSet, FeatureMaker, finalise};
 use wonbon_text::extract::{Page, core_text, extract};
 use wonbon_text::shingles::Shingler;
 
-use crate::document::{Content, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
+use crate::document::{Content, Expected, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
 use crate::error::StoreError;
 use crate::params::StoreParams;
+
+/// The longest text that search is handed in memory.
+const MOST_PLAIN_BYTES: usize = 256 << 10;
 
 /// The level of compression: one at which 2 kB take about 20 microseconds.
 const COMPRESSION_LEVEL: i32 = 1;
@@ -53,9 +57,20 @@ pub struct Prepared {
     pub(crate) sketch: ShingleSketch,
     /// The core text, compressed.
     pub(crate) text: Vec<u8>,
+    /// The core text as it is, for search; none if it is long.
+    pub(crate) plain: Option<Arc<str>>,
+    /// What has to be true for it to be stored.
+    pub(crate) expected: Option<Expected>,
 }
 
 impl Prepared {
+    /// The same, stored only if this is true when it is its turn; otherwise
+    /// [`StoreError::NotAsExpected`].
+    #[must_use]
+    pub fn only_if(self, expected: Expected) -> Self {
+        Prepared { expected: Some(expected), ..self }
+    }
+
     /// The document's key.
     #[must_use]
     pub fn key(&self) -> &str {
@@ -91,6 +106,19 @@ impl Preparer {
     }
 
     pub(crate) fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
+        self.made_ready(document, compressed)
+    }
+
+    /// A document made ready to be decided and not to be stored: without its text.
+    pub(crate) fn examine(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
+        self.made_ready(document, |_| Ok(Vec::new()))
+    }
+
+    fn made_ready(
+        &self,
+        document: &NewDocument<'_>,
+        keep: impl FnOnce(&str) -> Result<Vec<u8>, StoreError>,
+    ) -> Result<Prepared, StoreError> {
         let bytes = document.content.bytes();
         if !(1..=MOST_KEY_BYTES).contains(&document.key.len()) {
             return Err(StoreError::BadKey { bytes: document.key.len(), most: MOST_KEY_BYTES });
@@ -131,7 +159,9 @@ impl Preparer {
             features: self.maker.features(shingles.as_slice()).values().to_vec(),
             sketch: self.sampler.sketch(&shingles),
             shingles,
-            text: compressed(&text)?,
+            text: keep(&text)?,
+            plain: (text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*text)),
+            expected: None,
         })
     }
 

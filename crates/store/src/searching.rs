@@ -18,11 +18,17 @@ use wonbon_search::{
 use wonbon_text::words::NORMAL_FORM_VERSION;
 
 use crate::database::{Database, Record};
-use crate::document::{Kind, StoredDocument};
+use crate::document::{Added, Kind, StoredDocument};
 use crate::error::StoreError;
 use crate::following::{Derived, Wake};
+use crate::fresh::Fresh;
+use crate::prepare::{Names, Prepared};
 use crate::store::{Inner, Store};
 use crate::writer::Request;
+
+/// Bytes of texts that may wait in memory, and what one takes beside its bytes.
+const MOST_FRESH_BYTES: usize = 32 << 20;
+const WAITING_BYTES: usize = 128;
 
 /// The characters of a snippet.
 const SNIPPET_CHARACTERS: usize = 200;
@@ -33,11 +39,31 @@ pub(crate) fn search_identity(identity: &str) -> String {
 }
 
 /// What everyone sees of search.
-#[derive(Default)]
 pub(crate) struct SearchState {
     pub(crate) reader: RwLock<Option<SearchReader>>,
     /// Why the index began anew, if it did.
     pub(crate) rebuilt: RwLock<Option<String>>,
+    /// Texts of originals that were just stored.
+    texts: Fresh<Names, Arc<str>>,
+}
+
+impl Default for SearchState {
+    fn default() -> Self {
+        SearchState {
+            reader: RwLock::default(),
+            rebuilt: RwLock::default(),
+            texts: Fresh::new(MOST_FRESH_BYTES),
+        }
+    }
+}
+
+impl SearchState {
+    /// A document was stored.
+    pub(crate) fn stored(&self, added: &Added, prepared: &Prepared) {
+        if let (Kind::Original, Some(text)) = (added.verdict.kind, &prepared.plain) {
+            self.texts.put(added.row, prepared.names, text.clone(), text.len() + WAITING_BYTES);
+        }
+    }
 }
 
 /// The search index as it follows the database.
@@ -55,7 +81,11 @@ impl SearchFollowing {
     }
 
     fn put(&mut self, database: &Database, record: &Record) -> Result<(), StoreError> {
-        let text = database.text(record.row)?;
+        let fresh = self.state.texts.take(record.row, &record.names);
+        let text = match fresh {
+            Some(text) => text,
+            None => database.text(record.row)?.into(),
+        };
         self.index().put(&SearchDocument {
             row: record.row.0,
             created: record.created,

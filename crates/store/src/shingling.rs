@@ -1,14 +1,13 @@
 //! The index of shingles kept up with the database: what questions about any text are asked of.
 //!
 //! Every document is in it, copies too. A document's sketch is made where its words are, in the thread
-//! of whoever adds it, and handed over in memory ([`FreshSketches`]); a document whose sketch is not at
-//! hand, after a crash or when too many waited, is read from the database and sketched again.
+//! of whoever adds it, and handed over in memory ([`Fresh`]); a document whose sketch is not at hand is
+//! read from the database and sketched again.
 //!
 //! What was taken in is seen by questions at once; it is written every few seconds and at the end.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, RwLock, mpsc};
+use std::sync::{Arc, RwLock, mpsc};
 use std::time::Duration;
 
 use wonbon_index::shingles::{Candidate, Found, ShingleIndex, ShingleReader, ShingleSketch};
@@ -19,6 +18,7 @@ use wonbon_text::words::NORMAL_FORM_VERSION;
 use crate::database::Database;
 use crate::error::StoreError;
 use crate::following::{Derived, Wake};
+use crate::fresh::Fresh;
 use crate::prepare::{Prepared, Preparer};
 use crate::store::{Inner, Store};
 use crate::writer::Request;
@@ -32,46 +32,32 @@ const MOST_WAITING: u64 = 8 << 20;
 /// Documents sketched at a time when all are.
 const BATCH: usize = 4096;
 
-/// Sketches of documents that were just stored.
-#[derive(Default)]
-pub(crate) struct FreshSketches {
-    waiting: Mutex<Waiting>,
-}
-
-#[derive(Default)]
-struct Waiting {
-    /// With the name of the shingle set each is the sketch of.
-    sketches: HashMap<Row, (u64, ShingleSketch)>,
-    values: usize,
-}
-
-impl FreshSketches {
-    pub(crate) fn put(&self, row: Row, prepared: &Prepared) {
-        let mut waiting = self.waiting.lock().expect("no one panics with it");
-        if waiting.values >= MOST_FRESH_VALUES {
-            // Whoever follows is far behind: it will read the texts instead.
-            *waiting = Waiting::default();
-        }
-        let sketch = prepared.sketch.clone();
-        waiting.values += sketch.values.len() + 1;
-        waiting.sketches.insert(row, (prepared.names.shingle_set, sketch));
-    }
-
-    fn take(&self, row: Row, shingle_set: u64) -> Option<ShingleSketch> {
-        let mut waiting = self.waiting.lock().expect("no one panics with it");
-        let (name, sketch) = waiting.sketches.remove(&row)?;
-        waiting.values -= (sketch.values.len() + 1).min(waiting.values);
-        (name == shingle_set).then_some(sketch)
-    }
-}
-
 /// What everyone sees of the index of shingles.
-#[derive(Default)]
 pub(crate) struct ShingleState {
     pub(crate) reader: RwLock<Option<ShingleReader>>,
     /// Why it began anew, if it did.
     pub(crate) rebuilt: RwLock<Option<String>>,
-    pub(crate) sketches: Arc<FreshSketches>,
+    /// Sketches of documents that were just stored, by the names of their shingle sets.
+    sketches: Fresh<u64, ShingleSketch>,
+}
+
+impl Default for ShingleState {
+    fn default() -> Self {
+        ShingleState {
+            reader: RwLock::default(),
+            rebuilt: RwLock::default(),
+            sketches: Fresh::new(MOST_FRESH_VALUES),
+        }
+    }
+}
+
+impl ShingleState {
+    /// A document was stored.
+    pub(crate) fn stored(&self, row: Row, prepared: &Prepared) {
+        let sketch = prepared.sketch.clone();
+        let weight = sketch.values.len() + 1;
+        self.sketches.put(row, prepared.names.shingle_set, sketch, weight);
+    }
 }
 
 /// The index of shingles as it follows the database.
@@ -95,7 +81,7 @@ impl ShingleFollowing {
         let Some(shingle_set) = database.shingle_set_name(row)? else {
             return Ok(ShingleSketch { shingles: 0, values: Vec::new() });
         };
-        if let Some(sketch) = self.state.sketches.take(row, shingle_set) {
+        if let Some(sketch) = self.state.sketches.take(row, &shingle_set) {
             return Ok(sketch);
         }
         let (shingles, ..) = self.preparer.shingles(&database.text(row)?);

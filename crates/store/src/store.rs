@@ -1,14 +1,14 @@
 //! A store: the handle everyone holds.
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::thread::JoinHandle;
 
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
 
 use crate::database::{Database, Record};
-use crate::document::{Added, NewDocument, Order, StoredDocument, Verdict};
+use crate::document::{Added, Expected, NewDocument, Order, StoredDocument, Verdict};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::following::{Bell, Derived, Follower, Wake};
@@ -17,12 +17,10 @@ use crate::opening::{LoadedIndex, Places, WriteLock, load_index};
 use crate::params::{StoreParams, drawn_bytes};
 use crate::prepare::{Prepared, Preparer};
 use crate::searching::SearchState;
+use crate::seat::{Seat, ended};
 use crate::shingling::{ShingleFollowing, ShingleState};
 use crate::sweeps::Recognised;
 use crate::writer::{Request, Writer, microseconds_now};
-
-/// How many requests may wait for the writer before clients do.
-const QUEUE: usize = 4096;
 
 /// Reading connections that are kept when nobody uses them.
 const MOST_IDLE_READERS: usize = 16;
@@ -76,7 +74,7 @@ pub(crate) struct Inner {
 
 /// What only the writing process has.
 struct Writing {
-    requests: SyncSender<Request>,
+    seat: Seat,
     writer: JoinHandle<()>,
     search: Following,
     shingles: Following,
@@ -108,8 +106,7 @@ impl Pending {
     ///
     /// Why it was not stored.
     pub fn wait(self) -> Result<Added, StoreError> {
-        let gone = || StoreError::Stopped { what: "the writer has ended".to_owned() };
-        let mut added = self.answer.recv().map_err(|_| gone())??;
+        let mut added = self.answer.recv().map_err(|_| ended())??;
         if let Some(shingles) = &self.shingles {
             self.store.fill_resemblance(&mut added.verdict, shingles)?;
         }
@@ -213,15 +210,19 @@ impl Store {
             inner.params.rule,
             inner.preparer.clone(),
         )?;
-        let (requests, queue) = sync_channel(QUEUE);
         let (search_wakes, search_woken) = mpsc::channel();
         let (shingle_wakes, shingles_woken) = mpsc::channel();
         let snapshot = inner.places.snapshot(&inner.identity);
         let (search_bell, shingle_bell) = (Bell::new(search_wakes), Bell::new(shingle_wakes));
         let bells = [search_bell.clone(), shingle_bell.clone()];
         let after_commit = Box::new(move || bells.iter().for_each(Bell::ring));
-        let sketches = inner.shingles.sketches.clone();
-        let writer = Writer::new(families, snapshot, loaded, sketches, after_commit)?;
+        let (search_state, shingle_state) = (inner.search.clone(), inner.shingles.clone());
+        let stored = Box::new(move |added: &Added, prepared: &Prepared| {
+            search_state.stored(added, prepared);
+            shingle_state.stored(added.row, prepared);
+        });
+        let writer = Writer::new(families, snapshot, loaded, stored, after_commit)?;
+        let (seat, writer) = Seat::new(writer);
         let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
             thread.map_err(|source| StoreError::Io {
@@ -230,13 +231,13 @@ impl Store {
                 source,
             })
         };
-        let search = inner.follower(inner.search_following(), &requests, &search_bell)?;
-        let shingles = inner.follower(inner.shingle_following(true), &requests, &shingle_bell)?;
-        let writer = start("wonbon-writer", Box::new(move || writer.run(&queue)))?;
+        let search = inner.follower(inner.search_following(), &seat, &search_bell)?;
+        let shingles = inner.follower(inner.shingle_following(true), &seat, &shingle_bell)?;
+        let writer = start("wonbon-writer", Box::new(move || writer.run()))?;
         let search = start("wonbon-search", Box::new(move || search.run(&search_woken)))?;
         let shingles = start("wonbon-shingles", Box::new(move || shingles.run(&shingles_woken)))?;
         *inner.writing.lock().expect("no one panics with it") = Some(Writing {
-            requests,
+            seat,
             writer,
             search: Following { bell: search_bell, thread: search },
             shingles: Following { bell: shingle_bell, thread: shingles },
@@ -278,10 +279,16 @@ impl Store {
     ///
     /// [`StoreError::ReadOnly`], [`StoreError::Stopped`].
     pub fn submit(&self, prepared: Prepared) -> Result<Pending, StoreError> {
+        let (request, pending) = self.request_to_add(prepared);
+        self.seat()?.leave(request)?;
+        Ok(pending)
+    }
+
+    fn request_to_add(&self, prepared: Prepared) -> (Request, Pending) {
         let (reply, answer) = mpsc::channel();
         let shingles = Some(prepared.shingles.clone());
-        self.request(Request::Add(Box::new(prepared), reply))?;
-        Ok(Pending { answer, store: self.clone(), shingles })
+        let pending = Pending { answer, store: self.clone(), shingles };
+        (Request::Add(Box::new(prepared), reply), pending)
     }
 
     /// Queues that a recognised document was seen: as [`Store::submit`], without its cost.
@@ -292,7 +299,7 @@ impl Store {
     /// document has changed in between.
     pub fn submit_recognised(&self, recognised: Recognised) -> Result<Pending, StoreError> {
         let (reply, answer) = mpsc::channel();
-        self.request(Request::See(Box::new(recognised), reply))?;
+        self.seat()?.leave(Request::See(Box::new(recognised), reply))?;
         Ok(Pending { answer, store: self.clone(), shingles: None })
     }
 
@@ -311,7 +318,9 @@ impl Store {
                 answered => return answered,
             }
         }
-        self.submit(self.prepare(document)?)?.wait()
+        let (request, pending) = self.request_to_add(self.prepare(document)?);
+        self.seat()?.serve(request)?;
+        pending.wait()
     }
 
     /// What would be said of a document if it were added; nothing is stored.
@@ -320,7 +329,7 @@ impl Store {
     ///
     /// As [`Store::prepare`], or the database's.
     pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
-        let prepared = self.prepare(document)?;
+        let prepared = self.inner.preparer.examine(document)?;
         let shingles = Arc::new(prepared.shingles);
         self.reading(|database| {
             let known = database.record_by_key(&prepared.key)?;
@@ -352,7 +361,16 @@ impl Store {
     ///
     /// Why it was not removed.
     pub fn delete(&self, key: &str) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Delete(key.to_owned(), reply))
+        self.told(|reply| Request::Delete { key: key.to_owned(), expected: None, reply })
+    }
+
+    /// As [`Store::delete`], if this is true when it is its turn.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotAsExpected`], or why it was not removed.
+    pub fn delete_if(&self, key: &str, expected: Expected) -> Result<bool, StoreError> {
+        self.told(|reply| Request::Delete { key: key.to_owned(), expected: Some(expected), reply })
     }
 
     /// Asks the writer something and waits until its answer is durable.
@@ -361,9 +379,8 @@ impl Store {
         request: impl FnOnce(Sender<Result<bool, StoreError>>) -> Request,
     ) -> Result<bool, StoreError> {
         let (reply, answer) = mpsc::channel();
-        self.request(request(reply))?;
-        let gone = || StoreError::Stopped { what: "the writer has ended".to_owned() };
-        answer.recv().map_err(|_| gone())?
+        self.seat()?.serve(request(reply))?;
+        answer.recv().map_err(|_| ended())?
     }
 
     /// A stored document.
@@ -488,9 +505,8 @@ impl Store {
     /// Why not.
     pub fn flush(&self) -> Result<(), StoreError> {
         let (reply, answer) = mpsc::channel();
-        self.request(Request::Flush(reply))?;
-        let gone = || StoreError::Stopped { what: "the writer has ended".to_owned() };
-        answer.recv().map_err(|_| gone())?
+        self.seat()?.leave(Request::Flush(reply))?;
+        answer.recv().map_err(|_| ended())?
     }
 
     /// Ends the store: everything queued is stored, everything derived is written. Other clones of
@@ -508,16 +524,12 @@ impl Store {
         flushed
     }
 
-    pub(crate) fn request(&self, request: Request) -> Result<(), StoreError> {
-        let requests = match &*self.inner.writing.lock().expect("no one panics with it") {
-            Some(writing) => writing.requests.clone(),
-            None => {
-                return Err(StoreError::ReadOnly { path: self.inner.places.directory.clone() });
-            }
-        };
-        requests
-            .send(request)
-            .map_err(|_| StoreError::Stopped { what: "the writer has ended".to_owned() })
+    /// Where requests to the writer go.
+    pub(crate) fn seat(&self) -> Result<Seat, StoreError> {
+        match &*self.inner.writing.lock().expect("no one panics with it") {
+            Some(writing) => Ok(writing.seat.clone()),
+            None => Err(StoreError::ReadOnly { path: self.inner.places.directory.clone() }),
+        }
     }
 
     /// Runs a question on one state of the database.
@@ -643,7 +655,7 @@ impl Inner {
     /// Ends the writer and waits for it.
     fn end(&self) {
         let writing = self.writing.lock().expect("no one panics with it").take();
-        if let Some(Writing { requests, writer, search, shingles, _lock }) = writing {
+        if let Some(Writing { seat, writer, search, shingles, _lock }) = writing {
             // The writer wakes the followers, and they tell the writer how far they are: all end when
             // the store lets go of them. A thread that panicked has told its clients.
             for following in [&search, &shingles] {
@@ -652,9 +664,9 @@ impl Inner {
                     let _ = committed.recv();
                 }
             }
-            let _ = requests.send(Request::End);
+            let _ = seat.leave(Request::End);
             let _ = writer.join();
-            drop(requests);
+            drop(seat);
             for Following { bell, thread } in [search, shingles] {
                 drop(bell);
                 let _ = thread.join();
@@ -665,11 +677,11 @@ impl Inner {
     fn follower<D: Derived>(
         &self,
         derived: D,
-        requests: &SyncSender<Request>,
+        seat: &Seat,
         bell: &Bell,
     ) -> Result<Follower<D>, StoreError> {
         let database = Database::open_reader(&self.places.database())?;
-        Ok(Follower { derived, database, requests: requests.clone(), rung: bell.rung() })
+        Ok(Follower { derived, database, requests: seat.requests(), rung: bell.rung() })
     }
 
     /// Wakes the search thread; tells whether there is one.

@@ -170,7 +170,7 @@ impl Store {
             }
         }
         let (reply, answer) = mpsc::channel();
-        self.request(Request::Redirect(Box::new(redirect.clone()), reply))?;
+        self.seat()?.leave(Request::Redirect(Box::new(redirect.clone()), reply))?;
         Ok(PendingRedirect { answer })
     }
 

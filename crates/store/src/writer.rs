@@ -1,4 +1,5 @@
-//! The one writer: takes what is queued, decides in order, commits once, then acknowledges.
+//! The one writer: takes what is queued, decides in order, commits once, then acknowledges. Whose thread
+//! that is, `seat` decides.
 //!
 //! Atomic by construction: whatever the timing of the clients, documents are decided one after
 //! another, so two copies stored at the same moment give exactly one original. A group is whatever
@@ -11,21 +12,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Sender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use wonbon_index::CopyIndex;
 
 use crate::database::{Record, Standing};
-use crate::document::{Added, Kind, Stored};
+use crate::document::{Added, Edit, Expected, Kind, Stored};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::prepare::Prepared;
-use crate::shingling::FreshSketches;
 use crate::sweeps::{Recognised, Redirect};
-
-/// The most requests that share a commit.
-const MOST_GROUP: usize = 1024;
 
 /// A snapshot is written again after so many changes, or half as many as there are originals.
 const SNAPSHOT_CHANGES: u64 = 200_000;
@@ -37,7 +34,11 @@ pub(crate) enum Request {
     See(Box<Recognised>, Sender<Result<Added, StoreError>>),
     /// A sweep saw an address lead elsewhere; says whether that was new.
     Redirect(Box<Redirect>, Sender<Result<bool, StoreError>>),
-    Delete(String, Sender<Result<bool, StoreError>>),
+    Delete {
+        key: String,
+        expected: Option<Expected>,
+        reply: Sender<Result<bool, StoreError>>,
+    },
     /// A document is to be watched, or no more; says whether there is such a document, or it was
     /// watched.
     Watch {
@@ -59,6 +60,9 @@ pub(crate) enum Request {
 enum Answer {
     Added(Added, Sender<Result<Added, StoreError>>),
     Told(bool, Sender<Result<bool, StoreError>>),
+    /// Nothing was done, and the rest of the group is none the worse for it.
+    NotAdded(StoreError, Sender<Result<Added, StoreError>>),
+    NotTold(StoreError, Sender<Result<bool, StoreError>>),
 }
 
 pub(crate) struct Writer {
@@ -71,9 +75,8 @@ pub(crate) struct Writer {
     forgotten: u64,
     /// Why it writes no more.
     stopped: Option<String>,
-    /// Where the index of shingles finds the sketches of new documents.
-    sketches: Arc<FreshSketches>,
-    /// Told after every commit.
+    /// Told of every document of a commit, then of the commit.
+    stored: Box<dyn Fn(&Added, &Prepared) + Send>,
     after_commit: Box<dyn Fn() + Send>,
 }
 
@@ -82,7 +85,7 @@ impl Writer {
         families: Families,
         snapshot: PathBuf,
         snapshot_mark: u64,
-        sketches: Arc<FreshSketches>,
+        stored: Box<dyn Fn(&Added, &Prepared) + Send>,
         after_commit: Box<dyn Fn() + Send>,
     ) -> Result<Self, StoreError> {
         let forgotten = families.database.last_change()?.1;
@@ -94,59 +97,31 @@ impl Writer {
             shingles_mark: forgotten,
             forgotten,
             stopped: None,
-            sketches,
+            stored,
             after_commit,
         })
     }
 
-    /// Serves requests until the last one.
-    pub(crate) fn run(mut self, requests: &Receiver<Request>) {
-        let mut ended = false;
-        while !ended {
-            let Ok(first) = requests.recv() else { break };
-            let mut group = vec![first];
-            while group.len() < MOST_GROUP {
-                match requests.try_recv() {
-                    Ok(request) => group.push(request),
-                    Err(_) => break,
-                }
+    /// Serves these requests; what only tells how far something is needs no commit.
+    pub(crate) fn serve_all(&mut self, mut group: Vec<Request>) {
+        group.retain(|request| match request {
+            Request::SearchHasSeen(mark) => {
+                self.search_mark = self.search_mark.max(*mark);
+                false
             }
-            let mut flushes = Vec::new();
-            group.retain(|request| match request {
-                Request::End => {
-                    ended = true;
-                    false
-                }
-                Request::Flush(reply) => {
-                    flushes.push(reply.clone());
-                    false
-                }
-                Request::SearchHasSeen(mark) => {
-                    self.search_mark = self.search_mark.max(*mark);
-                    false
-                }
-                Request::ShinglesHaveSeen(mark) => {
-                    self.shingles_mark = self.shingles_mark.max(*mark);
-                    false
-                }
-                Request::Add(..)
-                | Request::See(..)
-                | Request::Redirect(..)
-                | Request::Delete(..)
-                | Request::Watch { .. } => true,
-            });
-            if !group.is_empty() {
-                self.serve(&group);
+            Request::ShinglesHaveSeen(mark) => {
+                self.shingles_mark = self.shingles_mark.max(*mark);
+                false
             }
-            let housekeeping = self.keep_house(!flushes.is_empty());
-            for reply in flushes {
-                // Nobody waits any more: nothing to tell.
-                let _ = reply.send(match &housekeeping {
-                    Ok(()) => Ok(()),
-                    Err(error) => Err(error.again()),
-                });
-            }
+            _ => true,
+        });
+        if !group.is_empty() {
+            self.serve(&group);
         }
+    }
+
+    /// Leaves everything as the next opening likes it best.
+    pub(crate) fn end(&mut self) {
         // What a clean end leaves undone is done at the next opening.
         let _ = self.keep_house(true);
         let _ = self.families.database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -160,7 +135,7 @@ impl Writer {
                 for (request, answer) in group.iter().zip(&answers) {
                     if let (Request::Add(prepared, _), Answer::Added(added, _)) = (request, answer)
                     {
-                        self.sketches.put(added.row, prepared);
+                        (self.stored)(added, prepared);
                     }
                 }
                 for answer in answers {
@@ -168,6 +143,8 @@ impl Writer {
                     match answer {
                         Answer::Added(added, reply) => drop(reply.send(Ok(added))),
                         Answer::Told(answer, reply) => drop(reply.send(Ok(answer))),
+                        Answer::NotAdded(error, reply) => drop(reply.send(Err(error))),
+                        Answer::NotTold(error, reply) => drop(reply.send(Err(error))),
                     }
                 }
                 (self.after_commit)();
@@ -189,7 +166,7 @@ impl Writer {
                             drop(reply.send(Err(error.again())));
                         }
                         Request::Redirect(_, reply)
-                        | Request::Delete(_, reply)
+                        | Request::Delete { reply, .. }
                         | Request::Watch { reply, .. } => drop(reply.send(Err(error.again()))),
                         Request::SearchHasSeen(_)
                         | Request::ShinglesHaveSeen(_)
@@ -211,7 +188,11 @@ impl Writer {
         for request in group {
             match request {
                 Request::Add(prepared, reply) => {
-                    answers.push(Answer::Added(self.add(prepared, now)?, reply.clone()));
+                    let unlike = self.unlike(&prepared.key, prepared.expected)?;
+                    answers.push(match unlike {
+                        Some(error) => Answer::NotAdded(error, reply.clone()),
+                        None => Answer::Added(self.add(prepared, now)?, reply.clone()),
+                    });
                 }
                 Request::See(recognised, reply) => {
                     answers.push(Answer::Added(self.see(recognised)?, reply.clone()));
@@ -220,8 +201,11 @@ impl Writer {
                     let new = self.families.database.add_redirect(redirect)?;
                     answers.push(Answer::Told(new, reply.clone()));
                 }
-                Request::Delete(key, reply) => {
-                    answers.push(Answer::Told(self.delete(key)?, reply.clone()));
+                Request::Delete { key, expected, reply } => {
+                    answers.push(match self.unlike(key, *expected)? {
+                        Some(error) => Answer::NotTold(error, reply.clone()),
+                        None => Answer::Told(self.delete(key)?, reply.clone()),
+                    });
                 }
                 Request::Watch { key, watch, reply } => {
                     let known = self.families.database.watch(key, *watch, now)?;
@@ -235,6 +219,19 @@ impl Writer {
         }
         self.families.database.connection.execute_batch("COMMIT")?;
         Ok(answers)
+    }
+
+    /// Why a document is not what a request takes it to be, if it is not.
+    fn unlike(
+        &self,
+        key: &str,
+        expected: Option<Expected>,
+    ) -> Result<Option<StoreError>, StoreError> {
+        let Some(expected) = expected else { return Ok(None) };
+        let there = self.families.database.record_by_key(key)?;
+        let there = there.map(|record| Edit { version: record.version, stored: record.stored });
+        let found = expected.unlike(there);
+        Ok(found.map(|found| StoreError::NotAsExpected { key: key.to_owned(), found }))
     }
 
     fn take_back(&mut self) -> Result<(), StoreError> {
@@ -334,13 +331,22 @@ impl Writer {
         }
     }
 
-    /// Writes the snapshot when it is time, and forgets changes that nobody needs any more.
-    fn keep_house(&mut self, flush: bool) -> Result<(), StoreError> {
-        let last = self.families.last_change;
+    /// Whether there is a snapshot to write.
+    pub(crate) fn house_is_due(&self) -> bool {
+        let behind = self.families.last_change.saturating_sub(self.snapshot_mark);
+        if behind < SNAPSHOT_CHANGES {
+            return false;
+        }
         let index = self.families.index.read().expect("no one panics with it");
-        let behind = last.saturating_sub(self.snapshot_mark);
-        let due = behind >= SNAPSHOT_CHANGES.max(index.len() as u64 / 2);
-        if due || (flush && behind > 0) {
+        behind >= index.len() as u64 / 2
+    }
+
+    /// Writes the snapshot when it is time, and forgets changes that nobody needs any more.
+    pub(crate) fn keep_house(&mut self, flush: bool) -> Result<(), StoreError> {
+        let last = self.families.last_change;
+        let due = self.house_is_due();
+        let index = self.families.index.read().expect("no one panics with it");
+        if due || (flush && last > self.snapshot_mark) {
             index.write_snapshot(&self.snapshot, last)?;
             self.snapshot_mark = last;
         }

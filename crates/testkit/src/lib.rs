@@ -5,6 +5,7 @@
 
 pub mod cluster;
 pub mod corpora;
+pub mod crawl;
 pub mod generate;
 pub mod harness;
 pub mod join;

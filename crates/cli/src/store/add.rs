@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::bail;
-use serde::Serialize;
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::progress::Progress;
 use wonbon_cluster::reading::{Inputs, Skipped, Visited, for_each_unknown_document};
+use wonbon_server::json;
 use wonbon_store::{
-    Added, NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store,
-    StoreError, Stored,
+    NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store, StoreError,
+    Stored,
 };
 
 use super::{date, explained, new_document, shown_time, too_early};
@@ -72,44 +72,6 @@ pub(crate) struct Args {
     threads: Option<NonZeroUsize>,
 }
 
-/// A document in `--json`.
-#[derive(Serialize)]
-struct JsonAdded<'a> {
-    id: &'a str,
-    verdict: &'static str,
-    kind: &'static str,
-    original: Option<&'a str>,
-    resemblance: Option<f64>,
-    features_equal: Option<usize>,
-    microseconds: u64,
-}
-
-/// The summary.
-#[derive(Debug, Default, Serialize)]
-struct Summary {
-    documents: u64,
-    originals: u64,
-    copies: u64,
-    empty: u64,
-    updated: u64,
-    unchanged: u64,
-    /// Of the unchanged, those that were recognised by their fingerprint before anything was made of
-    /// them.
-    recognised: u64,
-    redirects: u64,
-    refused: u64,
-    seconds: f64,
-}
-
-/// What the store calls an add, in one word.
-pub(crate) fn verdict_name(added: &Added) -> &'static str {
-    match added.stored {
-        Stored::New => added.verdict.kind.name(),
-        Stored::Updated => "updated",
-        Stored::Unchanged => "unchanged",
-    }
-}
-
 /// A row made ready for the store.
 enum Ready {
     Document(Box<Prepared>),
@@ -148,7 +110,7 @@ struct Printer<'a> {
     args: &'a Args,
     output: Output,
     waiting: VecDeque<(String, Instant, Waiting)>,
-    summary: Summary,
+    summary: json::AddSummary,
 }
 
 impl Printer<'_> {
@@ -195,28 +157,13 @@ impl Printer<'_> {
                 }
             },
         };
-        let summary = &mut self.summary;
-        summary.documents += 1;
+        self.summary.count(&added);
         let verdict = &added.verdict;
-        match added.stored {
-            Stored::Updated => summary.updated += 1,
-            Stored::Unchanged => summary.unchanged += 1,
-            Stored::New if verdict.kind.is_copy() => summary.copies += 1,
-            Stored::New if verdict.kind == wonbon_store::Kind::Empty => summary.empty += 1,
-            Stored::New => summary.originals += 1,
-        }
         if self.args.json {
-            self.output.json_line(&JsonAdded {
-                id: &id,
-                verdict: verdict_name(&added),
-                kind: verdict.kind.name(),
-                original: verdict.original.as_deref(),
-                resemblance: verdict.resemblance,
-                features_equal: verdict.features_equal,
-                microseconds: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
-            })?;
+            let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.output.json_line(&json::Added::of(&id, &added, microseconds))?;
         } else if self.args.verbose {
-            let mut line = format!("{:<13} {id}", verdict_name(&added));
+            let mut line = format!("{:<13} {id}", json::verdict_name(&added));
             if added.stored == Stored::Updated {
                 line.push_str(&format!(", {}", verdict.kind.name()));
             }
@@ -232,8 +179,7 @@ impl Printer<'_> {
     fn redirected(&mut self, id: &str, target: &str) -> anyhow::Result<()> {
         self.summary.redirects += 1;
         if self.args.json {
-            let line = serde_json::json!({"id": id, "verdict": "redirect", "redirect": target});
-            self.output.json_line(&line)?;
+            self.output.json_line(&json::Redirected::of(id, target))?;
         } else if self.args.verbose {
             let line = format!("{:<13} {id} leads to {target}\n", "redirect");
             self.output.bytes(line.as_bytes())?;
@@ -265,7 +211,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         args,
         output: Output::new(),
         waiting: VecDeque::new(),
-        summary: Summary::default(),
+        summary: json::AddSummary::default(),
     };
     let mut skipped_first: Vec<Skipped> = Vec::new();
     let mut read_bytes = 0;
@@ -341,7 +287,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     Ok(if summary.refused == 0 { Outcome::Done } else { Outcome::Refused })
 }
 
-fn tell(summary: &Summary, sweep: Option<i64>) {
+fn tell(summary: &json::AddSummary, sweep: Option<i64>) {
     let mut parts = Vec::new();
     for (count, what) in [
         (summary.originals, "originals"),

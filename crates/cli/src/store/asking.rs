@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
 use wonbon_input::time::format_time;
+use wonbon_server::json;
 use wonbon_store::{
-    Answer, Match, Measure, Question, Row, Source, Sources, SourcesQuestion, Store, Unexplained,
+    Answer, Match, Measure, Question, Row, Source, Sources, SourcesQuestion, Store,
 };
 
-use super::{JsonNamed, explained, open_to_read};
+use super::{explained, open_to_read};
 use crate::batch::thousands;
 use crate::options::read_document;
 use crate::output::Output;
@@ -157,7 +157,7 @@ fn ask(
     let mut output = Output::new();
     for (place, found) in (1..).zip(&answer.matches) {
         if args.json {
-            output.json_line(&JsonMatch::of(found))?;
+            output.json_line(&json::Match::of(found))?;
         } else {
             output.styled(&shown(place, found, measure))?;
         }
@@ -185,50 +185,6 @@ fn tell(answer: &Answer) {
             thousands(answer.verified as u64),
             thousands(answer.candidates as u64)
         ));
-    }
-}
-
-#[derive(Serialize)]
-struct JsonMatch<'a> {
-    #[serde(flatten)]
-    named: JsonNamed<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    verdict: &'static str,
-    original: Option<&'a str>,
-    resemblance: f64,
-    containment_of_text: f64,
-    containment_of_document: f64,
-    shingles_shared: usize,
-    /// What the index said of the value by which documents are ranked.
-    estimate: Option<JsonEstimate>,
-}
-
-#[derive(Serialize)]
-struct JsonEstimate {
-    value: f64,
-    standard_error: f64,
-    samples: u64,
-}
-
-impl<'a> JsonMatch<'a> {
-    fn of(found: &'a Match) -> Self {
-        let document = &found.document;
-        JsonMatch {
-            named: JsonNamed::of(document),
-            title: document.title.as_deref(),
-            verdict: document.verdict.kind.name(),
-            original: document.verdict.original.as_deref(),
-            resemblance: found.overlap.resemblance(),
-            containment_of_text: found.overlap.left_in_right(),
-            containment_of_document: found.overlap.right_in_left(),
-            shingles_shared: found.overlap.shared,
-            estimate: (found.estimate.samples > 0).then_some(JsonEstimate {
-                value: found.estimate.value,
-                standard_error: found.estimate.standard_error,
-                samples: found.estimate.samples,
-            }),
-        }
     }
 }
 
@@ -286,17 +242,9 @@ pub(crate) fn run_sources(args: &SourcesArgs, directory: &Path) -> anyhow::Resul
     let mut output = Output::new();
     if args.about.json {
         for source in &answer.sources {
-            output.json_line(&JsonSource::of(source, &about.text))?;
+            output.json_line(&json::Source::of(source, &about.text))?;
         }
-        output.json_line(&serde_json::json!({
-            "words": answer.words,
-            "explained": answer.explained,
-            "unexplained": answer
-                .unexplained
-                .iter()
-                .map(|part| JsonUnexplained::of(part, &about.text))
-                .collect::<Vec<_>>(),
-        }))?;
+        output.json_line(&json::Explained::of(&answer, &about.text))?;
     } else {
         for (place, source) in (1..).zip(&answer.sources) {
             output.styled(&shown_source(place, source, &answer, &about.text))?;
@@ -305,58 +253,6 @@ pub(crate) fn run_sources(args: &SourcesArgs, directory: &Path) -> anyhow::Resul
     }
     output.finish()?;
     Ok(if answer.sources.is_empty() { Outcome::Refused } else { Outcome::Done })
-}
-
-#[derive(Serialize)]
-struct JsonSource<'a> {
-    id: &'a str,
-    created: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    words: usize,
-    words_in_all: usize,
-    passages: Vec<JsonPassage<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonPassage<'a> {
-    /// From which word to before which.
-    words: [usize; 2],
-    text: &'a str,
-    source: &'a str,
-}
-
-#[derive(Serialize)]
-struct JsonUnexplained<'a> {
-    words: [usize; 2],
-    text: &'a str,
-}
-
-impl<'a> JsonSource<'a> {
-    fn of(source: &'a Source, text: &'a str) -> Self {
-        let passages = source.passages.iter().map(|passage| JsonPassage {
-            words: [passage.words.start, passage.words.end],
-            text: &text[passage.place.clone()],
-            source: &source.document.text[passage.source_place.clone()],
-        });
-        JsonSource {
-            id: &source.document.key,
-            created: format_time(source.document.created),
-            title: source.document.title.as_deref(),
-            words: source.words,
-            words_in_all: source.words_in_all,
-            passages: passages.collect(),
-        }
-    }
-}
-
-impl<'a> JsonUnexplained<'a> {
-    fn of(part: &Unexplained, text: &'a str) -> Self {
-        JsonUnexplained {
-            words: [part.words.start, part.words.end],
-            text: &text[part.place.clone()],
-        }
-    }
 }
 
 fn percent(part: usize, whole: usize) -> f64 {

@@ -6,13 +6,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use serde::Serialize;
-use wonbon_input::time::format_time;
+use wonbon_server::json::{self, days, resemblance_classes};
 use wonbon_store::{
     Changes, ChangesQuestion, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges,
 };
 
-use super::{JsonPlace, date, explained, open_to_read, shown_time, unknown};
+use super::{date, explained, open_to_read, shown_time, unknown};
 use crate::batch::thousands;
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -46,63 +45,6 @@ pub(crate) struct Args {
     html: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct JsonHistory<'a> {
-    page: JsonPlace<'a>,
-    versions: Vec<JsonVersion<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonVersion<'a> {
-    version: u32,
-    created: String,
-    stored: String,
-    title: Option<&'a str>,
-    words: u64,
-    /// To the version before.
-    resemblance: Option<f64>,
-    seen: Vec<[String; 2]>,
-}
-
-#[derive(Serialize)]
-struct JsonChanges<'a> {
-    site: Option<&'a str>,
-    since: Option<String>,
-    sweeps: Vec<JsonSweep>,
-    pages: u64,
-    intervals: u64,
-    changed_intervals: u64,
-    changes_per_page: Vec<(u32, u64)>,
-    change_rates: Vec<(&'static str, u64)>,
-    /// Changes by the resemblance of the two versions, from below 0.1 to 1.
-    resemblances: Vec<(String, u64)>,
-    ended: JsonLives,
-    going_on: JsonLives,
-}
-
-#[derive(Serialize)]
-struct JsonSweep {
-    sweep: String,
-    seen: u64,
-    found: u64,
-    born: u64,
-    came_back: u64,
-    changed: u64,
-    unchanged: u64,
-    died: u64,
-    moved_within: u64,
-    moved_between: u64,
-    mean_resemblance: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct JsonLives {
-    pages: u64,
-    mean_days: Option<f64>,
-    median_days: Option<f64>,
-    by_sweeps: Vec<(&'static str, u64)>,
-}
-
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let mut output = Output::new();
@@ -112,7 +54,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             return Ok(Outcome::Refused);
         };
         if args.json {
-            output.json_line(&json_history(&history))?;
+            output.json_line(&json::History::of(&history))?;
         } else {
             output.bytes(history_table(&history).as_bytes())?;
         }
@@ -125,7 +67,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             report::note(&format!("no sweep{of_site} was added; `wonbon add --sweep DATE` does"));
         }
         if args.json {
-            output.json_line(&json(args, &changes))?;
+            output.json_line(&json::Changes::of(&question, &changes))?;
         } else {
             output.bytes(table(&changes).as_bytes())?;
         }
@@ -141,76 +83,6 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             .with_context(|| format!("could not write {}", path.display()))?;
     }
     Ok(Outcome::Done)
-}
-
-fn json_history(history: &PageHistory) -> JsonHistory<'_> {
-    JsonHistory {
-        page: JsonPlace::of(&history.place),
-        versions: history
-            .versions
-            .iter()
-            .map(|version| JsonVersion {
-                version: version.version,
-                created: format_time(version.created),
-                stored: format_time(version.stored),
-                title: version.title.as_deref(),
-                words: version.words,
-                resemblance: version.resemblance,
-                seen: version.seen.iter().map(|(a, b)| [*a, *b].map(format_time)).collect(),
-            })
-            .collect(),
-    }
-}
-
-fn json<'a>(args: &'a Args, changes: &Changes) -> JsonChanges<'a> {
-    JsonChanges {
-        site: args.site.as_deref(),
-        since: args.since.map(format_time),
-        sweeps: changes.sweeps.iter().map(json_sweep).collect(),
-        pages: changes.pages,
-        intervals: changes.intervals,
-        changed_intervals: changes.changed_intervals,
-        changes_per_page: changes.changes_per_page.iter().map(|(a, b)| (*a, *b)).collect(),
-        change_rates: RATE_CLASSES.into_iter().zip(changes.rates).collect(),
-        resemblances: resemblance_classes().into_iter().zip(changes.resemblances).collect(),
-        ended: json_lives(&changes.ended),
-        going_on: json_lives(&changes.going_on),
-    }
-}
-
-fn json_sweep(counts: &SweepChanges) -> JsonSweep {
-    JsonSweep {
-        sweep: format_time(counts.sweep),
-        seen: counts.seen,
-        found: counts.found,
-        born: counts.born,
-        came_back: counts.came_back,
-        changed: counts.changed,
-        unchanged: counts.unchanged,
-        died: counts.died,
-        moved_within: counts.moved_within,
-        moved_between: counts.moved_between,
-        mean_resemblance: counts.mean_resemblance(),
-    }
-}
-
-fn json_lives(lives: &Lives) -> JsonLives {
-    JsonLives {
-        pages: lives.pages,
-        mean_days: lives.mean().map(days),
-        median_days: lives.median.map(|life| days(life as f64)),
-        by_sweeps: LIFE_CLASSES.into_iter().zip(lives.by_sweeps).collect(),
-    }
-}
-
-fn days(microseconds: f64) -> f64 {
-    microseconds / 86_400e6
-}
-
-/// The names of the classes of resemblance.
-fn resemblance_classes() -> Vec<String> {
-    let tenth = |at: usize| format!("{:.1}–{:.1}", at as f64 / 10.0, (at + 1) as f64 / 10.0);
-    (0..10).map(tenth).chain(["1".to_owned()]).collect()
 }
 
 fn history_table(history: &PageHistory) -> String {

@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use serde::Serialize;
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::reading::{Inputs, for_each_document};
+use wonbon_server::json;
 use wonbon_store::{Kind, Verdict};
 
 use super::{explained, new_document, open_to_read};
@@ -30,16 +30,6 @@ pub(crate) struct Args {
     /// Threads to use; all cores if not said.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-}
-
-#[derive(Serialize)]
-struct JsonChecked<'a> {
-    id: &'a str,
-    verdict: &'static str,
-    original: Option<&'a str>,
-    resemblance: Option<f64>,
-    features_equal: Option<usize>,
-    microseconds: u64,
 }
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
@@ -101,20 +91,13 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
 
 fn print(
     output: &mut Output,
-    json: bool,
+    as_json: bool,
     id: &str,
     verdict: &Verdict,
     microseconds: u64,
 ) -> anyhow::Result<()> {
-    if json {
-        return output.json_line(&JsonChecked {
-            id,
-            verdict: verdict.kind.name(),
-            original: verdict.original.as_deref(),
-            resemblance: verdict.resemblance,
-            features_equal: verdict.features_equal,
-            microseconds,
-        });
+    if as_json {
+        return output.json_line(&json::Checked::of(id, verdict, microseconds));
     }
     let line = match (&verdict.original, verdict.resemblance) {
         (Some(original), Some(resemblance)) => format!(

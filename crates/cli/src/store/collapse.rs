@@ -9,9 +9,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use wonbon_input::{open, read_whole};
+use wonbon_server::json;
 use wonbon_store::{CollapseConfig, Store, collapse};
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
@@ -96,20 +97,13 @@ struct Line<'a> {
 
 enum Fate {
     /// It stays, with the lines behind it.
-    Head(Vec<JsonCopy>),
+    Head(Vec<json::CopyOfResult>),
     /// It is behind another.
     Behind,
     /// It goes out as it came: nothing is known to compare.
     Passed,
     /// The time was over before it.
     Late,
-}
-
-#[derive(Serialize)]
-struct JsonCopy {
-    id: Value,
-    resemblance: f64,
-    rank: usize,
 }
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
@@ -188,7 +182,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             let at = asked[copy.result];
             let name = lines[at].fields.as_ref().and_then(|fields| fields.names().next());
             let id = name.cloned().unwrap_or(Value::Null);
-            copies.push(JsonCopy { id, resemblance: copy.resemblance, rank: at + 1 });
+            copies.push(json::CopyOfResult { id, resemblance: copy.resemblance, rank: at + 1 });
             lines[at].fate = Fate::Behind;
         }
         lines[asked[group.head]].fate = Fate::Head(copies);

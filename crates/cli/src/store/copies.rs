@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::Serialize;
 use wonbon_input::time::format_time;
+use wonbon_server::json;
 use wonbon_store::{Copies, Copy};
 
-use super::{JsonPlace, explained, open_to_read, share, shown_time, unknown};
+use super::{explained, open_to_read, share, shown_time, unknown};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -39,31 +39,6 @@ enum Format {
     Csv,
 }
 
-#[derive(Serialize)]
-struct JsonCopies<'a> {
-    document: JsonPlace<'a>,
-    holders: usize,
-    sites: Vec<JsonSite<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonSite<'a> {
-    site: Option<&'a str>,
-    first: String,
-    last: String,
-    copies: Vec<JsonCopy<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonCopy<'a> {
-    #[serde(flatten)]
-    place: JsonPlace<'a>,
-    resemblance: f64,
-    follows: u32,
-    current: bool,
-    family: bool,
-}
-
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let Some(copies) = store.copies(&args.url, args.min).map_err(explained)? else {
@@ -73,7 +48,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let mut output = Output::new();
     match args.format {
         Format::Table => output.bytes(table(&copies).as_bytes())?,
-        Format::Json => output.json_line(&json(&copies))?,
+        Format::Json => output.json_line(&json::Copies::of(&copies))?,
         Format::Csv => output.bytes(csv(&copies).as_bytes())?,
     }
     output.finish()?;
@@ -82,34 +57,6 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
 
 fn holders(copies: &Copies) -> usize {
     copies.sites.iter().map(|site| site.copies.len()).sum()
-}
-
-fn json(copies: &Copies) -> JsonCopies<'_> {
-    let versions = copies.place.versions;
-    JsonCopies {
-        document: JsonPlace::of(&copies.place),
-        holders: holders(copies),
-        sites: copies
-            .sites
-            .iter()
-            .map(|site| JsonSite {
-                site: site.site.as_deref(),
-                first: format_time(site.first),
-                last: format_time(site.last),
-                copies: site
-                    .copies
-                    .iter()
-                    .map(|copy| JsonCopy {
-                        place: JsonPlace::of(&copy.place),
-                        resemblance: copy.resemblance,
-                        follows: copy.follows,
-                        current: copy.follows == versions,
-                        family: copy.family,
-                    })
-                    .collect(),
-            })
-            .collect(),
-    }
 }
 
 fn follows(copy: &Copy, versions: u32) -> String {

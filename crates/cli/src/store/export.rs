@@ -12,9 +12,10 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use wonbon_input::time::format_time;
+use wonbon_server::json;
 use wonbon_store::{Kind, Store, StoredDocument};
 
-use super::{JsonDocument, open_to_read};
+use super::open_to_read;
 use crate::Outcome;
 use crate::output::Output;
 
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         let mut output = Output::new();
         store.for_each(|document| -> anyhow::Result<()> {
             if wanted(&document) {
-                output.json_line(&JsonDocument::of(&document))?;
+                output.json_line(&json::Document::of(&document))?;
             }
             Ok(())
         })?;
@@ -77,7 +78,7 @@ fn write_lines(
     let mut file = BufWriter::new(File::create(path).with_context(writing)?);
     store.for_each(|document| -> anyhow::Result<()> {
         if wanted(&document) {
-            serde_json::to_writer(&mut file, &JsonDocument::of(&document))
+            serde_json::to_writer(&mut file, &json::Document::of(&document))
                 .map_err(io::Error::from)
                 .and_then(|()| file.write_all(b"\n"))
                 .with_context(writing)?;

@@ -1,7 +1,7 @@
 //! The commands on a store: one file each.
 //!
-//! They share where the store is (`--store`, before or after the verb, or `WONBON_STORE`), how it is
-//! opened, and how a document and a verdict look as JSON.
+//! They share where the store is (`--store`, before or after the verb, or `WONBON_STORE`) and how it is
+//! opened. How answers look as JSON they share with the service ([`wonbon_server::json`]).
 
 pub(crate) mod add;
 pub(crate) mod asking;
@@ -24,10 +24,9 @@ pub(crate) mod watch;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use wonbon_input::rows::Ranking;
 use wonbon_input::time::{format_time, microseconds};
-use wonbon_store::{Content, NewDocument, Place, Store, StoreError, StoredDocument};
+use wonbon_store::{Content, NewDocument, Store, StoreError};
 
 use wonbon_cluster::reading::Visited;
 
@@ -80,41 +79,13 @@ pub(crate) fn shown_time(time: i64) -> String {
     text.strip_suffix("T00:00:00Z").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// Where and when a document was seen, in `--json`.
-#[derive(Serialize)]
-pub(crate) struct JsonPlace<'a> {
-    id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    site: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    first: String,
-    last: String,
-    gone: Option<String>,
-    versions: u32,
-}
-
-impl<'a> JsonPlace<'a> {
-    pub(crate) fn of(place: &'a Place) -> Self {
-        JsonPlace {
-            id: &place.key,
-            site: place.site.as_deref(),
-            title: place.title.as_deref(),
-            first: format_time(place.first),
-            last: format_time(place.last),
-            gone: place.gone.map(format_time),
-            versions: place.versions,
-        }
-    }
-}
-
 /// Why there is no answer about an address.
 fn unknown(asked: &str) -> anyhow::Error {
     anyhow::anyhow!("there is no document `{asked}`")
 }
 
 /// What a person can do about it.
-fn explained(error: StoreError) -> anyhow::Error {
+pub(crate) fn explained(error: StoreError) -> anyhow::Error {
     if let StoreError::SweepTooEarly { sweep, latest } = error {
         return too_early(sweep, latest);
     }
@@ -138,7 +109,7 @@ fn explained(error: StoreError) -> anyhow::Error {
     }
 }
 
-fn too_early(sweep: i64, latest: i64) -> anyhow::Error {
+pub(crate) fn too_early(sweep: i64, latest: i64) -> anyhow::Error {
     anyhow::anyhow!(
         "the sweep of {} is earlier than the store's latest, of {}: sweeps are added in order",
         shown_time(sweep),
@@ -176,64 +147,4 @@ fn new_document<'a>(visited: &Visited<'a>) -> Result<NewDocument<'a>, NotATime> 
         sweep: None,
         content: Content::Extracted { bytes: visited.bytes, text: visited.text },
     })
-}
-
-/// What names a stored document in `--json`: of one that is shown, found or answered.
-#[derive(Serialize)]
-pub(crate) struct JsonNamed<'a> {
-    id: &'a str,
-    created: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    site: Option<&'a str>,
-}
-
-impl<'a> JsonNamed<'a> {
-    pub(crate) fn of(document: &'a StoredDocument) -> Self {
-        JsonNamed {
-            id: &document.key,
-            created: format_time(document.created),
-            url: document.url.as_deref(),
-            site: document.site.as_deref(),
-        }
-    }
-}
-
-/// A stored document in `--json` and in exports.
-#[derive(Serialize)]
-pub(crate) struct JsonDocument<'a> {
-    #[serde(flatten)]
-    named: JsonNamed<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    author: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    language: Option<&'a str>,
-    text: &'a str,
-    version: u32,
-    verdict: &'static str,
-    original: Option<&'a str>,
-    resemblance: Option<f64>,
-    features_equal: Option<usize>,
-    copies: u64,
-}
-
-impl<'a> JsonDocument<'a> {
-    pub(crate) fn of(document: &'a StoredDocument) -> Self {
-        JsonDocument {
-            named: JsonNamed::of(document),
-            author: document.author.as_deref(),
-            title: document.title.as_deref(),
-            language: document.language.as_deref(),
-            text: &document.text,
-            version: document.version,
-            verdict: document.verdict.kind.name(),
-            original: document.verdict.original.as_deref(),
-            resemblance: document.verdict.resemblance,
-            features_equal: document.verdict.features_equal,
-            copies: document.copies,
-        }
-    }
 }

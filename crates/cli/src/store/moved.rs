@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::Serialize;
-use wonbon_input::time::format_time;
+use wonbon_server::json;
 use wonbon_store::{Finding, Holder, Moved};
 
-use super::{JsonPlace, explained, open_to_read, share, shown_time};
+use super::{explained, open_to_read, share, shown_time};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -34,53 +33,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct JsonMoved<'a> {
-    asked: &'a str,
-    /// here, moved, merged, split or gone.
-    status: &'static str,
-    place: Option<JsonPlace<'a>>,
-    redirects: Vec<JsonHop<'a>>,
-    /// Where it is; for gone, where it last was beside the address itself.
-    places: Vec<JsonHolder<'a>>,
-    /// What share of it the parts have together.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    covered: Option<f64>,
-    /// Other places, if it is where it was.
-    also: Vec<JsonHolder<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonHop<'a> {
-    from: &'a str,
-    to: &'a str,
-    seen: String,
-}
-
-#[derive(Serialize)]
-struct JsonHolder<'a> {
-    #[serde(flatten)]
-    place: JsonPlace<'a>,
-    resemblance: Option<f64>,
-    /// The part of the document that this page has.
-    holds: Option<f64>,
-    /// The part of this page that is the document.
-    is: Option<f64>,
-    redirect: Option<String>,
-}
-
-impl<'a> JsonHolder<'a> {
-    fn of(holder: &'a Holder) -> Self {
-        JsonHolder {
-            place: JsonPlace::of(&holder.place),
-            resemblance: holder.overlap.map(|overlap| overlap.resemblance()),
-            holds: holder.overlap.map(|overlap| overlap.left_in_right()),
-            is: holder.overlap.map(|overlap| overlap.right_in_left()),
-            redirect: holder.redirect.map(format_time),
-        }
-    }
-}
-
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let Some(moved) = store.moved(&args.url, args.min).map_err(explained)? else {
@@ -92,7 +44,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     };
     let mut output = Output::new();
     if args.json {
-        output.json_line(&json(&moved))?;
+        output.json_line(&json::Moved::of(&moved))?;
     } else {
         output.bytes(told(&moved).as_bytes())?;
     }
@@ -101,34 +53,6 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         Finding::Gone(_) => Outcome::Refused,
         _ => Outcome::Done,
     })
-}
-
-fn places(finding: &Finding) -> (&'static str, &[Holder], Option<f64>) {
-    match finding {
-        Finding::Here => ("here", &[], None),
-        Finding::Moved(places) => ("moved", places, None),
-        Finding::Merged(places) => ("merged", places, None),
-        Finding::Split { parts, covered } => ("split", parts, Some(*covered)),
-        Finding::Gone(places) => ("gone", places, None),
-    }
-}
-
-fn json(moved: &Moved) -> JsonMoved<'_> {
-    let (status, places, covered) = places(&moved.finding);
-    let hop = |hop: &wonbon_store::Hop| format_time(hop.sweep);
-    JsonMoved {
-        asked: &moved.asked,
-        status,
-        place: moved.place.as_ref().map(JsonPlace::of),
-        redirects: moved
-            .redirects
-            .iter()
-            .map(|step| JsonHop { from: &step.from, to: &step.to, seen: hop(step) })
-            .collect(),
-        places: places.iter().map(JsonHolder::of).collect(),
-        covered,
-        also: moved.also.iter().map(JsonHolder::of).collect(),
-    }
 }
 
 /// Places shown beside the best one.
@@ -153,7 +77,7 @@ fn told(moved: &Moved) -> String {
         let seen = shown_time(hop.sweep);
         let _ = writeln!(text, "  {from}{}leads to {} (seen {seen})", gap(from), hop.to);
     }
-    let (_, places, covered) = places(&moved.finding);
+    let json::MovedFinding { places, covered, .. } = json::MovedFinding::of(&moved.finding);
     let heading = match &moved.finding {
         Finding::Here => "it is where it was",
         Finding::Moved(_) => "moved to",

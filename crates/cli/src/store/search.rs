@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
 use wonbon_input::time::format_time;
+use wonbon_server::json;
 use wonbon_store::{Page, Query, SearchResult, Snippet};
 
-use super::{JsonNamed, open_to_read};
+use super::open_to_read;
 use crate::Outcome;
 use crate::batch::thousands;
 use crate::output::Output;
@@ -39,28 +39,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct JsonResult<'a> {
-    #[serde(flatten)]
-    named: JsonNamed<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    score: f32,
-    /// Escaped, with what matches in `<mark>`.
-    snippet_html: String,
-    copies: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    copy_list: Option<Vec<JsonCopy>>,
-}
-
-#[derive(Serialize)]
-struct JsonCopy {
-    id: String,
-    created: String,
-    verdict: &'static str,
-    resemblance: Option<f64>,
-}
-
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let query = Query::parse(&args.query.join(" "))?;
     let store = open_to_read(directory)?;
@@ -69,26 +47,13 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     for (place, result) in (args.offset + 1..).zip(&found.results) {
         let copies = if args.copies && result.document.copies > 0 {
             let family = store.family(&result.document.key)?;
-            let copies = family.into_iter().skip(1).map(|copy| JsonCopy {
-                id: copy.key,
-                created: format_time(copy.created),
-                verdict: copy.verdict.kind.name(),
-                resemblance: copy.verdict.resemblance,
-            });
+            let copies = family.into_iter().skip(1).map(json::FoundCopy::of);
             Some(copies.collect::<Vec<_>>())
         } else {
             None
         };
         if args.json {
-            let document = &result.document;
-            output.json_line(&JsonResult {
-                named: JsonNamed::of(document),
-                title: document.title.as_deref(),
-                score: result.score,
-                snippet_html: result.snippet.to_html(),
-                copies: document.copies,
-                copy_list: copies,
-            })?;
+            output.json_line(&json::FoundResult::of(result, copies))?;
         } else {
             output.styled(&shown(place, result, copies.as_deref().unwrap_or_default()))?;
         }
@@ -109,7 +74,7 @@ const TITLE: Style = Style::new().bold();
 const MATCH: Style = AnsiColor::Yellow.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 
-fn shown(place: usize, result: &SearchResult, copies: &[JsonCopy]) -> String {
+fn shown(place: usize, result: &SearchResult, copies: &[json::FoundCopy]) -> String {
     let document = &result.document;
     let mut text = String::new();
     let title = match &result.title {

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use serde::Serialize;
+use wonbon_server::json::Status;
 
-use super::{open_to_read, shown_time};
+use super::open_to_read;
 use crate::Outcome;
 use crate::batch::thousands;
 use crate::output::Output;
@@ -18,55 +18,11 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Status {
-    store: String,
-    rule: String,
-    shingle_words: usize,
-    seed: String,
-    documents: u64,
-    originals: u64,
-    copies: u64,
-    empty: u64,
-    old_versions: u64,
-    sweeps: u64,
-    latest_sweep: Option<String>,
-    watched: u64,
-    database_bytes: u64,
-    snapshot_bytes: u64,
-    search_bytes: u64,
-    shingles_bytes: u64,
-    index_memory_bytes: u64,
-    search_behind: u64,
-    open_seconds: f64,
-}
-
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let started = Instant::now();
     let store = open_to_read(directory)?;
     let open_seconds = started.elapsed().as_secs_f64();
-    let (counts, disk, params) = (store.counts()?, store.disk_bytes(), store.params());
-    let status = Status {
-        store: directory.display().to_string(),
-        rule: params.rule.to_string(),
-        shingle_words: params.shingle_words.get(),
-        seed: params.seed.to_string(),
-        documents: counts.documents,
-        originals: counts.originals,
-        copies: counts.copies,
-        empty: counts.empty,
-        old_versions: counts.old_versions,
-        sweeps: counts.sweeps,
-        latest_sweep: counts.latest_sweep.map(shown_time),
-        watched: counts.watched,
-        database_bytes: disk.database,
-        snapshot_bytes: disk.snapshot,
-        search_bytes: disk.search,
-        shingles_bytes: disk.shingles,
-        index_memory_bytes: store.index_bytes() as u64,
-        search_behind: store.search_behind()?,
-        open_seconds,
-    };
+    let status = Status::of(&store, open_seconds)?;
     let mut output = Output::new();
     if args.json {
         output.json_line(&status)?;

@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
-use wonbon_input::time::format_time;
+use wonbon_server::json;
 use wonbon_store::{Passage, Store, WatchReport};
 
-use super::{JsonPlace, explained, open_to_read, share, shown_time, unknown};
+use super::{explained, open_to_read, share, shown_time, unknown};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -84,14 +83,11 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     }
 }
 
-fn list(store: &Store, json: bool) -> anyhow::Result<Outcome> {
+fn list(store: &Store, as_json: bool) -> anyhow::Result<Outcome> {
     let mut output = Output::new();
     for watched in store.watched()? {
-        if json {
-            output.json_line(&serde_json::json!({
-                "document": JsonPlace::of(&watched.place),
-                "since": format_time(watched.since),
-            }))?;
+        if as_json {
+            output.json_line(&json::WatchedPlace::of(&watched))?;
         } else {
             let line = format!("{}\n", watched.place.key);
             output.bytes(line.as_bytes())?;
@@ -101,72 +97,7 @@ fn list(store: &Store, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-#[derive(Serialize)]
-struct JsonReport<'a> {
-    document: JsonPlace<'a>,
-    faithful: u64,
-    outdated: Vec<JsonOutdated<'a>>,
-    differing: Vec<JsonDiffering<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonOutdated<'a> {
-    #[serde(flatten)]
-    place: JsonPlace<'a>,
-    follows: u32,
-}
-
-#[derive(Serialize)]
-struct JsonDiffering<'a> {
-    #[serde(flatten)]
-    place: JsonPlace<'a>,
-    resemblance: f64,
-    words_missing: usize,
-    words_added: usize,
-    passages: Vec<JsonPassage<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonPassage<'a> {
-    before: &'a str,
-    reference: &'a str,
-    copy: &'a str,
-    after: &'a str,
-}
-
-fn json_of(report: &WatchReport) -> JsonReport<'_> {
-    JsonReport {
-        document: JsonPlace::of(&report.watched.place),
-        faithful: report.faithful,
-        outdated: report
-            .outdated
-            .iter()
-            .map(|(place, version)| JsonOutdated { place: JsonPlace::of(place), follows: *version })
-            .collect(),
-        differing: report
-            .differing
-            .iter()
-            .map(|copy| JsonDiffering {
-                place: JsonPlace::of(&copy.place),
-                resemblance: copy.resemblance,
-                words_missing: copy.words.0,
-                words_added: copy.words.1,
-                passages: copy
-                    .passages
-                    .iter()
-                    .map(|passage| JsonPassage {
-                        before: &passage.before,
-                        reference: &passage.reference,
-                        copy: &passage.copy,
-                        after: &passage.after,
-                    })
-                    .collect(),
-            })
-            .collect(),
-    }
-}
-
-fn tell(store: &Store, min: f64, json: bool) -> anyhow::Result<Outcome> {
+fn tell(store: &Store, min: f64, as_json: bool) -> anyhow::Result<Outcome> {
     let watched = store.watched()?;
     if watched.is_empty() {
         report::note("no document is watched; `wonbon watch add` marks one");
@@ -179,8 +110,8 @@ fn tell(store: &Store, min: f64, json: bool) -> anyhow::Result<Outcome> {
         if !report.differing.is_empty() {
             outcome = Outcome::Refused;
         }
-        if json {
-            output.json_line(&json_of(&report))?;
+        if as_json {
+            output.json_line(&json::WatchReport::of(&report))?;
         } else {
             output.styled(&shown(&report))?;
         }

@@ -1,9 +1,10 @@
 //! How pages change, as a page with plots.
 
 use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot};
+use wonbon_server::json::{days, resemblance_classes};
 use wonbon_store::{Changes, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges};
 
-use super::{days, in_columns, resemblance_classes};
+use super::in_columns;
 use crate::batch::thousands;
 use crate::store::shown_time;
 

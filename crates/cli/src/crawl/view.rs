@@ -1,0 +1,109 @@
+//! A crawl as it is watched: a line that is drawn again and again on a terminal, a line every ten
+//! seconds elsewhere.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wonbon_crawl::plan::Plan;
+use wonbon_crawl::progress::{Observer, Stats};
+
+use crate::batch::thousands;
+use crate::report;
+
+/// Time between two lines of a log.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows how a crawl goes.
+pub(crate) struct View {
+    bar: Option<ProgressBar>,
+    most: Option<u64>,
+    told: Mutex<Told>,
+}
+
+struct Told {
+    line: Instant,
+    /// Pages and time of a moment ago, for the rate.
+    before: (u64, Instant),
+    rate: f64,
+}
+
+impl View {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let bar = io::stderr().is_terminal().then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(4);
+            let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
+            ProgressBar::with_draw_target(plan.pace.pages, target)
+                .with_style(style.expect("the template is right"))
+        });
+        let now = Instant::now();
+        let told = Mutex::new(Told { line: now, before: (0, now), rate: 0.0 });
+        View { bar, most: plan.pace.pages, told }
+    }
+
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn line(&self, stats: &Stats, rate: f64) -> String {
+        let mut parts = vec![
+            format!("{} pages", thousands(stats.pages)),
+            format!("{rate:.0}/s"),
+            format!("{} hosts", thousands(stats.hosts)),
+            format!("{} waiting", thousands(stats.waiting)),
+            format!("{} under way", stats.active),
+        ];
+        if stats.originals + stats.copies > 0 {
+            parts.push(format!("{} copies", thousands(stats.copies)));
+        }
+        parts.push(format!("{} errors", thousands(stats.errors())));
+        if stats.links > 0 {
+            // Links that lead to pages that came: what random readers of the known web would see.
+            parts.push(format!("{:.0} % of links", 100.0 * stats.link_share));
+        }
+        let left = match self.most {
+            Some(most) => most.saturating_sub(stats.asked).min(stats.waiting),
+            None => stats.waiting,
+        };
+        if rate > 0.0 {
+            let left = Duration::from_secs((left as f64 / rate) as u64);
+            parts.push(format!("{} left", indicatif::HumanDuration(left)));
+        }
+        parts.join(", ")
+    }
+}
+
+impl Observer for View {
+    fn progress(&self, stats: &Stats) {
+        let mut told = self.told.lock().expect("nobody panics while drawing");
+        let (pages, at) = told.before;
+        let passed = at.elapsed().as_secs_f64();
+        if passed >= 2.0 {
+            told.rate = stats.pages.saturating_sub(pages) as f64 / passed;
+            told.before = (stats.pages, Instant::now());
+        }
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(stats.asked);
+                bar.set_message(self.line(stats, told.rate));
+                bar.tick();
+            }
+            None if told.line.elapsed() >= LINE_EVERY => {
+                told.line = Instant::now();
+                // Nothing is left to do if standard error is closed.
+                let _ = writeln!(anstream::stderr(), "{}", self.line(stats, told.rate));
+            }
+            None => {}
+        }
+    }
+
+    fn say(&self, sentence: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| report::note(sentence)),
+            None => report::note(sentence),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `wonbon serve`: the service and its pages over a store.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use wonbon_server::{Config, Limits, LogFormat, Rate, Server, start_logging};
+use wonbon_store::Store;
+
+use crate::Outcome;
+use crate::store::explained;
+
+/// Serve a store over HTTP: an API under /v1 for programs, pages for people.
+///
+/// The store is made if there is none. Pages are at the address that is printed; /docs describes the
+/// API. Without tokens only this machine can be served: another address than 127.0.0.1 is refused at
+/// start unless a file of tokens is named (`wonbon token create` makes one).
+///
+/// Ctrl-C or SIGTERM ends it: requests on their way are answered for up to --grace seconds, and everything
+/// that was acknowledged is stored. Exit codes: 0 it ended as it was told, 2 it could not run.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Where to listen.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7600")]
+    listen: SocketAddr,
+    /// The file of tokens that are let in.
+    #[arg(long, value_name = "FILE", env = "WONBON_TOKENS")]
+    tokens: Option<PathBuf>,
+    /// A name by which it is called, beside `localhost` and addresses in numbers; may be given again.
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+    /// The directory in which `POST /v1/backup` makes copies of the store.
+    #[arg(long, value_name = "DIR")]
+    backups: Option<PathBuf>,
+    /// Requests a second that one client may make; no limit if not said.
+    #[arg(long, value_name = "N", value_parser = positive)]
+    rate: Option<f64>,
+    /// The largest body, and the longest line of a stream, in megabytes.
+    #[arg(long, value_name = "MB", default_value_t = 32)]
+    most_body: usize,
+    /// Connections at once.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
+    connections: usize,
+    /// Seconds for which requests may go on when it ends.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    grace: u64,
+    /// How the log on standard error looks.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    log_format: Format,
+    /// What is logged: a level, or levels by part as in `wonbon_server=debug`.
+    #[arg(long, value_name = "FILTER", env = "WONBON_LOG", default_value = "info")]
+    log: String,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|rate: &f64| *rate > 0.0 && rate.is_finite())
+        .ok_or_else(|| "write a number above 0".to_owned())
+}
+
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    let format = match args.log_format {
+        Format::Text => LogFormat::Text,
+        Format::Json => LogFormat::Json,
+    };
+    start_logging(format, &args.log).context("the filter of --log cannot be read")?;
+    let config = Config {
+        listen: args.listen,
+        tokens: args.tokens.clone(),
+        hosts: args.host.clone(),
+        backups: args.backups.clone(),
+        limits: Limits {
+            body_bytes: args.most_body.saturating_mul(1 << 20),
+            connections: args.connections,
+            grace: Duration::from_secs(args.grace),
+            rate: args.rate.map(|per_second| Rate { per_second, at_once: per_second.max(10.0) }),
+            ..Limits::default()
+        },
+    };
+    config.check()?;
+    let started = Instant::now();
+    let store = Store::open_or_create(directory, None).map_err(explained)?;
+    let open_seconds = started.elapsed().as_secs_f64();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("could not start threads")?;
+    runtime.block_on(async {
+        let server = Server::bind(store, open_seconds, config).await?;
+        let address = server.address().context("could not tell the address")?;
+        // A closed standard output takes nothing from the service.
+        let _ = writeln!(std::io::stdout(), "http://{address}/");
+        let _ = std::io::stdout().flush();
+        server.run(told_to_end()).await?;
+        Ok(Outcome::Done)
+    })
+}
+
+/// Waits for Ctrl-C, or for the system to ask it to end.
+async fn told_to_end() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    // Without it only the system can end the process.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

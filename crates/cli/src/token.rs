@@ -1,0 +1,121 @@
+//! `wonbon token`: who may use the service.
+
+use std::path::PathBuf;
+
+use wonbon_server::tokens::{Scope, TokenError, Tokens, now};
+
+use crate::output::Output;
+use crate::store::date;
+use crate::{Outcome, report};
+
+/// Make, list and revoke the tokens by which `wonbon serve` lets requests in.
+///
+/// Tokens are kept hashed: one that is lost is revoked and made anew. A running service notices changes
+/// of the file within a second.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The file of tokens.
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "WONBON_TOKENS",
+        default_value = "wonbon-tokens"
+    )]
+    tokens: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Make a token and print it: it is shown this once.
+    Create {
+        /// For what or whom it is.
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// What it allows: read (asking), add (storing, deleting and watching too), admin (everything).
+        #[arg(long, value_name = "SCOPE", default_value = "read")]
+        scope: Scope,
+        /// When it ends: a date, or a time from now as in 30d or 12h; never if not said.
+        #[arg(long, value_name = "WHEN", value_parser = end)]
+        expires: Option<i64>,
+    },
+    /// List tokens, without their secrets.
+    List {
+        /// Print one JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take tokens out. Exit code 1 if one is not there.
+    Revoke {
+        /// Their ids, as `wonbon token list` shows them.
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+    },
+}
+
+/// A date, or a time from now.
+fn end(text: &str) -> Result<i64, String> {
+    let from_now = |suffix: char, seconds: i64| {
+        let number: i64 = text.strip_suffix(suffix)?.parse().ok()?;
+        now().checked_add(number.checked_mul(seconds)?.checked_mul(1_000_000)?)
+    };
+    let when = from_now('d', 86_400).or_else(|| from_now('h', 3600)).map_or_else(|| date(text), Ok);
+    let when = when.map_err(|_| "write a date such as 2027-01-31, or 30d or 12h".to_owned())?;
+    if when <= now() {
+        return Err("it would have ended already".to_owned());
+    }
+    Ok(when)
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let mut tokens = Tokens::read(&args.tokens)?;
+    let mut output = Output::new();
+    let mut outcome = Outcome::Done;
+    match &args.command {
+        Command::Create { name, scope, expires } => {
+            let secret = tokens.create(name, &[*scope], *expires)?;
+            tokens.write(&args.tokens)?;
+            output.bytes(format!("{secret}\n").as_bytes())?;
+        }
+        Command::List { json } => {
+            for token in &tokens.tokens {
+                let scopes: Vec<&str> = token.scopes.iter().map(|scope| scope.name()).collect();
+                let is_expired = token.is_expired(now());
+                if *json {
+                    output.json_line(&serde_json::json!({
+                        "id": token.id,
+                        "name": token.name,
+                        "scopes": scopes,
+                        "created": token.created,
+                        "expires": token.expires,
+                        "expired": is_expired,
+                    }))?;
+                    continue;
+                }
+                let ends = match (&token.expires, is_expired) {
+                    (Some(expires), true) => format!("expired {expires}"),
+                    (Some(expires), false) => format!("until {expires}"),
+                    (None, _) => "for ever".to_owned(),
+                };
+                let line =
+                    format!("{}  {:<6} {ends}  {}\n", token.id, scopes.join(","), token.name);
+                output.bytes(line.as_bytes())?;
+            }
+        }
+        Command::Revoke { ids } => {
+            for id in ids {
+                if !tokens.revoke(id) {
+                    let path = args.tokens.clone();
+                    let unknown = TokenError::Unknown { path, id: id.clone() };
+                    report::refused(&unknown.into());
+                    outcome = Outcome::Refused;
+                }
+            }
+            tokens.write(&args.tokens)?;
+        }
+    }
+    output.finish()?;
+    Ok(outcome)
+}

@@ -1,0 +1,314 @@
+//! A crawl in its directory: begun, gone on with, run.
+//!
+//! | file | is |
+//! |---|---|
+//! | `crawl.log` | all that happened; the truth |
+//! | `archive/crawl-….warc.gz` | what was asked and answered |
+//! | `texts.jsonl.zst` | the core text of every page, a line each |
+//! | `graph/urls.txt`, `graph/edges.tsv`, `graph/states.tsv` | the link graph; made from the log |
+//! | `stats.json`, `report.html` | what it came to; made from the log |
+//! | `lock` | held by the process that crawls |
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use wonbon_crawl::crawl::Crawl;
+//! use wonbon_crawl::fetch::network::{Network, NetworkConfig};
+//! use wonbon_crawl::plan::Plan;
+//! use wonbon_crawl::progress::{Control, Unwatched};
+//!
+//! let mut plan = Plan::default();
+//! plan.params.seeds = vec!["https://example.org/".to_owned()];
+//! plan.pace.pages = Some(100);
+//! let crawl = Crawl::begin("example".as_ref(), plan.clone(), None)?;
+//! let config = NetworkConfig { agent: plan.params.agent.clone(), ..NetworkConfig::default() };
+//! let summary =
+//!     crawl.run(Arc::new(Network::new(config)?), None, &Unwatched, &Control::default())?;
+//! println!("{} pages", summary.stats.pages);
+//! # Ok::<(), wonbon_crawl::CrawlError>(())
+//! ```
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::before::Before;
+use crate::clock::microseconds_now;
+use crate::engine::{Engine, Parts, event_channel};
+use crate::error::CrawlError;
+use crate::fetch::Fetcher;
+use crate::keeping::{Files, Keeper};
+use crate::log::{self, LogWriter};
+use crate::order::Order;
+use crate::plan::Plan;
+use crate::progress::{Control, Observer, Summary};
+use crate::records::{Commit, Outcome, Record};
+use crate::sink::PageSink;
+use crate::state::{PageState, State};
+
+/// The log of a crawl.
+pub(crate) fn log_path(directory: &Path) -> PathBuf {
+    directory.join("crawl.log")
+}
+
+/// What the first record of a log says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Beginning {
+    pub(crate) plan: Plan,
+    /// When the crawl was begun, in microseconds since 1970.
+    pub(crate) begun: i64,
+    /// The directory of the sweep before.
+    pub(crate) before: Option<PathBuf>,
+}
+
+/// A crawl that is ready to run.
+pub struct Crawl {
+    directory: PathBuf,
+    beginning: Beginning,
+    state: State,
+    order: Box<dyn Order>,
+    unfinished: VecDeque<u32>,
+    ids: HashMap<[u8; 20], u128>,
+    log: LogWriter,
+    commit: Commit,
+    before: Option<Before>,
+    is_resumed: bool,
+    _lock: File,
+}
+
+impl std::fmt::Debug for Crawl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Crawl")
+            .field("directory", &self.directory)
+            .field("plan", &self.beginning.plan)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Crawl {
+    /// Begins a crawl in a directory that does not exist or is empty. `before` is the directory of
+    /// an earlier crawl: pages it has are asked for only if they changed.
+    ///
+    /// # Errors
+    ///
+    /// The plan cannot be followed, or the directory holds something; then nothing is written.
+    pub fn begin(directory: &Path, plan: Plan, before: Option<&Path>) -> Result<Self, CrawlError> {
+        let (mut state, mut order) = State::new(plan.clone())?;
+        let seeds = plan.params.canonical_seeds(&state.rules)?;
+        if log_path(directory).exists() {
+            return Err(CrawlError::HoldsCrawl { path: directory.to_owned() });
+        }
+        let io = |source| CrawlError::io("read", directory, source);
+        if directory.exists() && std::fs::read_dir(directory).map_err(io)?.next().is_some() {
+            return Err(CrawlError::NotEmpty { path: directory.to_owned() });
+        }
+        let earlier = before.map(Before::open).transpose()?;
+        std::fs::create_dir_all(directory.join("archive"))
+            .map_err(|source| CrawlError::io("create", directory, source))?;
+        let lock = lock(directory)?;
+        let begun = microseconds_now();
+        let before = before.map(std::path::absolute).transpose().map_err(io)?;
+        let beginning = Beginning { plan, begun, before };
+        let mut log = LogWriter::create(&log_path(directory))?;
+        let json = serde_json::to_string(&beginning).expect("a plan can be written as JSON");
+        log.push(&Record::Plan(json));
+        for seed in &seeds {
+            log.push(&Record::Seed(seed.to_string()));
+            state.seed(seed.as_str(), &mut *order);
+        }
+        log.commit(Commit::default())?;
+        // The names of the files are durable when their directory is.
+        File::open(directory)
+            .and_then(|directory| directory.sync_all())
+            .map_err(|source| CrawlError::io("write", directory, source))?;
+        Ok(Crawl {
+            directory: directory.to_owned(),
+            beginning,
+            state,
+            order,
+            unfinished: VecDeque::new(),
+            ids: HashMap::new(),
+            log,
+            commit: Commit::default(),
+            before: earlier,
+            is_resumed: false,
+            _lock: lock,
+        })
+    }
+
+    /// The plan of the crawl in a directory.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn plan_of(directory: &Path) -> Result<Plan, CrawlError> {
+        Ok(beginning_of(directory)?.plan)
+    }
+
+    /// Goes on with the crawl in a directory where its log ends. What decides its result must be
+    /// what it was begun with; how fast and how far it goes may differ.
+    ///
+    /// # Errors
+    ///
+    /// There is no crawl, another process is at work on it, its log is damaged, or it was begun with
+    /// something else.
+    pub fn resume(directory: &Path, plan: Plan) -> Result<Self, CrawlError> {
+        let beginning = beginning_of(directory)?;
+        beginning.plan.params.check_same(&plan.params, directory)?;
+        let lock = lock(directory)?;
+        let (mut state, mut order) = State::new(plan)?;
+        let mut ids = HashMap::new();
+        let mut taken = Vec::new();
+        let path = log_path(directory);
+        let end = log::read(&path, |record, _| {
+            match &record {
+                Record::Taken(page) => taken.push(*page),
+                Record::Done(done) => {
+                    if let (Outcome::Kept, Some(digest), Some(place)) =
+                        (done.outcome, done.digest, done.place)
+                    {
+                        ids.entry(digest).or_insert(place.id);
+                    }
+                }
+                _ => {}
+            }
+            state.replay(record, &mut *order);
+            Ok(())
+        })?;
+        let is_unfinished =
+            |page: &u32| state.pages.get(*page as usize).is_some_and(|p| p.state == PageState::Taken);
+        let unfinished = taken.into_iter().filter(is_unfinished).collect();
+        let before = beginning.before.as_deref().map(Before::open).transpose()?;
+        Ok(Crawl {
+            log: LogWriter::resume(&path, &end)?,
+            directory: directory.to_owned(),
+            beginning,
+            state,
+            order,
+            unfinished,
+            ids,
+            commit: end.commit,
+            before,
+            is_resumed: true,
+            _lock: lock,
+        })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// How it is done.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.state.plan
+    }
+
+    /// When the crawl was begun, in microseconds since 1970: the date of its sweep.
+    #[must_use]
+    pub fn begun(&self) -> i64 {
+        self.beginning.begun
+    }
+
+    /// How many pages are done with already.
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.state.stats.done
+    }
+
+    /// Crawls until nothing is left, the budget is used up or `control` stops it. The calling thread
+    /// does the work; others read pages and write files.
+    ///
+    /// # Errors
+    ///
+    /// Files cannot be written, or the sink fails. What was committed before is kept, and the crawl
+    /// can be gone on with.
+    pub fn run(
+        self,
+        fetcher: Arc<dyn Fetcher>,
+        sink: Option<Arc<dyn PageSink>>,
+        observer: &dyn Observer,
+        control: &Control,
+    ) -> Result<Summary, CrawlError> {
+        let Crawl { directory, beginning, state, order, unfinished, ids, log, commit, .. } = self;
+        let (sender, events) = event_channel();
+        let files = Files { directory, log, seed: beginning.begun as u64, commit, ids };
+        let commit_every = state.plan.pace.commit_every;
+        let keeper = Keeper::start(files, commit_every, sender.clone())?;
+        runtime()?.block_on(async {
+            let engine = Engine::new(Parts {
+                state,
+                order,
+                unfinished,
+                fetcher,
+                sink,
+                before: self.before,
+                keeper: &keeper,
+                observer,
+                control,
+                events,
+                sender,
+                resumed: self.is_resumed,
+            });
+            engine.run().await
+        })
+    }
+}
+
+/// Whether the hosts of pages have addresses that may be asked.
+///
+/// # Errors
+///
+/// [`CrawlError::SeedUnreachable`] for the first that has none.
+pub fn check_reachable(seeds: &[Url], fetcher: &dyn Fetcher) -> Result<(), CrawlError> {
+    let runtime = runtime()?;
+    let mut hosts = HashSet::new();
+    for seed in seeds {
+        let host = seed.host_str().unwrap_or_default();
+        if !hosts.insert(host) {
+            continue;
+        }
+        if let Err(why) = runtime.block_on(fetcher.resolve(host)) {
+            let (seed, why) = (seed.to_string(), why.to_string());
+            return Err(CrawlError::SeedUnreachable { seed, why });
+        }
+    }
+    Ok(())
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, CrawlError> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| CrawlError::io("start", Path::new("the network"), source))
+}
+
+/// What the log of a crawl begins with.
+pub(crate) fn beginning_of(directory: &Path) -> Result<Beginning, CrawlError> {
+    let path = log_path(directory);
+    if !path.is_file() {
+        return Err(CrawlError::NoCrawl { path: directory.to_owned() });
+    }
+    log::first(&path)?
+        .and_then(|record| match record {
+            Record::Plan(json) => serde_json::from_str(&json).ok(),
+            _ => None,
+        })
+        .ok_or(CrawlError::NoCrawl { path: directory.to_owned() })
+}
+
+fn lock(directory: &Path) -> Result<File, CrawlError> {
+    let path = directory.join("lock");
+    let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+    let file = opened.map_err(|source| CrawlError::io("open", &path, source))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(CrawlError::Locked { path: directory.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(CrawlError::io("lock", &path, source)),
+    }
+}

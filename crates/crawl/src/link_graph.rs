@@ -1,0 +1,99 @@
+//! The link graph of a crawl as files, made from its log.
+//!
+//! `urls.txt` has an address a line, the line number from 0 is the page; `edges.tsv` has two page
+//! numbers a line, in the order in which pages came; this is what `wonbon order` reads. `states.tsv` has
+//! a line for each page that is done with, in that order: page, outcome, status, bytes, when it was
+//! asked for (microseconds since 1970), and the page it leads to.
+//!
+//! Pages are all addresses that were let in, fetched or not. A redirect is a link. What a sitemap
+//! names is no link: its pages are there, its edges are not. Each file appears whole or not at all.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::crawl::log_path;
+use crate::error::CrawlError;
+use crate::log;
+use crate::records::{Outcome, Record};
+
+/// How many pages and links were written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GraphSize {
+    /// Pages.
+    pub pages: u64,
+    /// Links.
+    pub links: u64,
+}
+
+/// Writes the link graph of the crawl in a directory into its folder `graph`.
+///
+/// # Errors
+///
+/// The log cannot be read, or the files cannot be written.
+pub fn write(directory: &Path) -> Result<GraphSize, CrawlError> {
+    let folder = directory.join("graph");
+    std::fs::create_dir_all(&folder).map_err(|source| CrawlError::io("create", &folder, source))?;
+    let mut urls = Whole::create(folder.join("urls.txt"))?;
+    let mut edges = Whole::create(folder.join("edges.tsv"))?;
+    let mut states = Whole::create(folder.join("states.tsv"))?;
+    let mut size = GraphSize::default();
+    log::read(&log_path(directory), |record, _| {
+        match record {
+            Record::Seed(address) | Record::Known(address) => {
+                size.pages += 1;
+                urls.line(format_args!("{address}"))?;
+            }
+            Record::Done(done) => {
+                for address in &done.new {
+                    size.pages += 1;
+                    urls.line(format_args!("{address}"))?;
+                }
+                if done.outcome != Outcome::Sitemap {
+                    size.links += done.links.len() as u64;
+                    for to in &done.links {
+                        edges.line(format_args!("{}\t{to}", done.page))?;
+                    }
+                }
+                let (name, target) = (done.outcome.name(), done.target);
+                let target = target.map_or_else(String::new, |page| page.to_string());
+                states.line(format_args!(
+                    "{}\t{name}\t{}\t{}\t{}\t{target}",
+                    done.page, done.status, done.bytes, done.at
+                ))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    urls.finish()?;
+    edges.finish()?;
+    states.finish()?;
+    Ok(size)
+}
+
+/// A file that is there whole or not at all.
+struct Whole {
+    path: PathBuf,
+    partial: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl Whole {
+    fn create(path: PathBuf) -> Result<Self, CrawlError> {
+        let partial = path.with_extension("partial");
+        let file =
+            File::create(&partial).map_err(|source| CrawlError::io("create", &partial, source))?;
+        Ok(Whole { path, partial, out: BufWriter::with_capacity(1 << 18, file) })
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) -> Result<(), CrawlError> {
+        let written = self.out.write_fmt(line).and_then(|()| self.out.write_all(b"\n"));
+        written.map_err(|source| CrawlError::io("write", &self.partial, source))
+    }
+
+    fn finish(mut self) -> Result<(), CrawlError> {
+        let done = self.out.flush().and_then(|()| std::fs::rename(&self.partial, &self.path));
+        done.map_err(|source| CrawlError::io("write", &self.path, source))
+    }
+}

@@ -1,0 +1,268 @@
+//! Pages read on threads of their own: unpacked, digested, core text and links taken out.
+//!
+//! The thread that talks to the network must not stand still for the milliseconds a page takes. What
+//! needs no memory of the crawl happens here too: links are made canonical, those out of the scope
+//! counted and dropped, the row of text written, the page handed to the sink.
+
+use std::collections::HashSet;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use serde::Serialize;
+use url::Url;
+use wonbon_text::extract::core_text;
+use wonbon_warc::Digest;
+
+use crate::canonical::Rules;
+use crate::fetch::Answer;
+use crate::fetch::unpack::{Unpacked, unpack};
+use crate::graph::SiteRule;
+use crate::robots::Directives;
+use crate::scope::Scope;
+use crate::sink::{PageSink, SinkError, SinkPage, Ticket};
+use crate::sitemap::{self, Limits};
+
+/// What the threads know.
+pub(crate) struct ReadingRules {
+    pub(crate) rules: Rules,
+    pub(crate) scope: Scope,
+    pub(crate) site: SiteRule,
+    pub(crate) product: String,
+    pub(crate) unpacked_bytes: usize,
+    pub(crate) sink: Option<Arc<dyn PageSink>>,
+}
+
+/// Something to read.
+pub(crate) struct ToRead<J> {
+    /// What it is read for; comes back as it is.
+    pub(crate) job: J,
+    pub(crate) url: Url,
+    pub(crate) depth: u16,
+    pub(crate) is_sitemap: bool,
+    pub(crate) answer: Box<Answer>,
+}
+
+/// What was read.
+pub(crate) struct ReadPage {
+    pub(crate) answer: Box<Answer>,
+    pub(crate) digest: [u8; 20],
+    /// Why there is nothing more, if there is not.
+    pub(crate) failed: Option<ReadFailure>,
+    /// Links in canonical form, in the order of the page, none twice, those out of the scope left
+    /// out.
+    pub(crate) links: Vec<String>,
+    pub(crate) out_of_scope: u64,
+    /// The address the page says it should be known by, if it is another one.
+    pub(crate) canonical: Option<String>,
+    /// Further sitemaps that a sitemap names.
+    pub(crate) sitemaps: Vec<String>,
+    pub(crate) charset: &'static str,
+    /// A line of JSON.
+    pub(crate) row: Vec<u8>,
+    pub(crate) ticket: Option<Ticket>,
+}
+
+/// Why a page was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadFailure {
+    TooLarge,
+    Broken,
+    /// It has no type and is no text.
+    NoText,
+}
+
+/// A row of the file of texts.
+#[derive(Serialize)]
+struct TextRow<'a> {
+    url: &'a str,
+    site: &'a str,
+    title: Option<&'a str>,
+    language: Option<&'a str>,
+    created: Option<&'a str>,
+    fetched: i64,
+    text: &'a str,
+}
+
+/// The threads.
+pub(crate) struct ReadingPool<J> {
+    queue: Option<Sender<ToRead<J>>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<J: Send + 'static> ReadingPool<J> {
+    /// Starts threads that hand what they read to `out`.
+    pub(crate) fn start(
+        threads: usize,
+        rules: Arc<ReadingRules>,
+        out: impl Fn(J, Result<ReadPage, SinkError>) + Clone + Send + 'static,
+    ) -> Self {
+        let (queue, jobs) = channel::<ToRead<J>>();
+        let jobs = Arc::new(Mutex::new(jobs));
+        let threads = (0..threads.max(1))
+            .map(|_| {
+                let (jobs, rules, out) = (jobs.clone(), rules.clone(), out.clone());
+                std::thread::spawn(move || work(&jobs, &rules, out))
+            })
+            .collect();
+        ReadingPool { queue: Some(queue), threads }
+    }
+
+    pub(crate) fn read(&self, job: ToRead<J>) {
+        if let Some(queue) = &self.queue {
+            // Without threads the crawl has ended, and nothing is to be read.
+            let _ = queue.send(job);
+        }
+    }
+
+    /// Waits for the threads.
+    pub(crate) fn finish(mut self) -> bool {
+        self.queue = None;
+        self.threads.drain(..).all(|thread| thread.join().is_ok())
+    }
+}
+
+fn work<J>(
+    jobs: &Mutex<Receiver<ToRead<J>>>,
+    rules: &ReadingRules,
+    out: impl Fn(J, Result<ReadPage, SinkError>),
+) {
+    loop {
+        let next = jobs.lock().expect("nobody panics while taking").recv();
+        let Ok(ToRead { job, url, depth, is_sitemap, answer }) = next else { return };
+        let page = if is_sitemap {
+            Ok(rules.read_sitemap(answer))
+        } else {
+            rules.read_page(&url, depth, answer)
+        };
+        out(job, page);
+    }
+}
+
+impl ReadPage {
+    fn empty(answer: Box<Answer>, failed: Option<ReadFailure>) -> Self {
+        let digest = *Digest::of(&answer.body).as_bytes();
+        ReadPage {
+            answer,
+            digest,
+            failed,
+            links: Vec::new(),
+            out_of_scope: 0,
+            canonical: None,
+            sitemaps: Vec::new(),
+            charset: "",
+            row: Vec::new(),
+            ticket: None,
+        }
+    }
+}
+
+impl ReadingRules {
+    fn read_page(&self, url: &Url, depth: u16, answer: Box<Answer>) -> Result<ReadPage, SinkError> {
+        let unpacked = unpack(&answer.body, &answer.content_coding(), self.unpacked_bytes);
+        let bytes = match unpacked {
+            Ok(bytes) => bytes.into_owned(),
+            Err(Unpacked::TooLarge) => {
+                return Ok(ReadPage::empty(answer, Some(ReadFailure::TooLarge)));
+            }
+            Err(Unpacked::Broken) => {
+                return Ok(ReadPage::empty(answer, Some(ReadFailure::Broken)));
+            }
+        };
+        let looked_at = &bytes[..bytes.len().min(1024)];
+        if answer.content_type().is_none() && looked_at.contains(&0) {
+            return Ok(ReadPage::empty(answer, Some(ReadFailure::NoText)));
+        }
+        let core = core_text(&bytes, answer.content_type(), Some(url.as_str()));
+        let mut page = ReadPage::empty(answer, None);
+        page.charset = core.charset;
+        let follows = !self.directives(&page.answer).nofollow;
+        let mut seen: HashSet<String> = HashSet::new();
+        for link in core.page.links.iter().filter(|_| follows) {
+            let Ok(target) = self.rules.canonical(None, &link.url) else { continue };
+            if target == *url || seen.contains(target.as_str()) {
+                continue;
+            }
+            seen.insert(target.as_str().to_owned());
+            if self.scope.check(&target, u32::from(depth) + 1).is_ok() {
+                page.links.push(target.into());
+            } else {
+                page.out_of_scope += 1;
+            }
+        }
+        let canonical = core.page.canonical.as_deref();
+        let canonical = canonical.and_then(|text| self.rules.canonical(Some(url), text).ok());
+        page.canonical = canonical.filter(|target| target != url).map(String::from);
+        let host = url.host_str().unwrap_or_default();
+        let site = self.site.site(host);
+        let (title, language) = (core.page.title.as_deref(), core.page.language.as_deref());
+        let created = core.page.published.as_deref();
+        let row = TextRow {
+            url: url.as_str(),
+            site,
+            title,
+            language,
+            created,
+            fetched: page.answer.at / 1_000_000,
+            text: &core.page.text,
+        };
+        if !self.directives(&page.answer).noindex {
+            page.row = serde_json::to_vec(&row).expect("texts and numbers can be written as JSON");
+            page.row.push(b'\n');
+            if let Some(sink) = &self.sink {
+                page.ticket = Some(sink.page(&SinkPage {
+                    address: url.as_str(),
+                    site,
+                    fetched: page.answer.at,
+                    bytes: &bytes,
+                    text: &core.page.text,
+                    title,
+                    language,
+                    published: created,
+                })?);
+            }
+        }
+        Ok(page)
+    }
+
+    fn directives(&self, answer: &Answer) -> Directives {
+        answer
+            .fields
+            .get_all("x-robots-tag")
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .map(|value| Directives::of_header(value, &self.product))
+            .fold(Directives::default(), Directives::or)
+    }
+
+    fn read_sitemap(&self, answer: Box<Answer>) -> ReadPage {
+        let limits = Limits::default();
+        let unpacked = unpack(&answer.body, &answer.content_coding(), limits.bytes);
+        let failed = match &unpacked {
+            Ok(_) => None,
+            Err(Unpacked::TooLarge) => Some(ReadFailure::TooLarge),
+            Err(Unpacked::Broken) => Some(ReadFailure::Broken),
+        };
+        let sitemap = unpacked.map(|bytes| sitemap::parse(&bytes, limits)).unwrap_or_default();
+        let mut page = ReadPage::empty(answer, failed);
+        let mut seen: HashSet<String> = HashSet::new();
+        for entry in &sitemap.pages {
+            let Ok(target) = self.rules.canonical(None, &entry.url) else { continue };
+            if !seen.insert(target.as_str().to_owned()) {
+                continue;
+            }
+            if self.scope.check(&target, 1).is_ok() {
+                page.links.push(target.into());
+            } else {
+                page.out_of_scope += 1;
+            }
+        }
+        page.sitemaps = sitemap
+            .sitemaps
+            .iter()
+            .filter_map(|address| self.rules.canonical(None, address).ok())
+            .map(String::from)
+            .collect();
+        page
+    }
+}

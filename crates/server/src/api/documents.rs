@@ -1,0 +1,411 @@
+//! Documents: stored, checked, shown, removed, listed.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{Path, Request, State};
+use axum::http::header::{ETAG, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use wonbon_store::{Content, Edit, Expected, NewDocument, Row, Stored, StoredDocument};
+
+use crate::adding::{Done, Ready, told};
+use crate::asked::{ContentKind, date, from_address, limit, whole_body};
+use crate::given::{Given, GivenDocument};
+use crate::json;
+use crate::paging::{Cursor, next_of};
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+use crate::view::{Reply, View};
+
+use super::streams::add_stream;
+
+/// Documents up to this many bytes are made ready where they are read: it takes less than a third of a
+/// millisecond, and a thread of their own would cost as much.
+const SMALL: usize = 16 << 10;
+
+/// How a document is added.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AddParameters {
+    /// The key of a document that comes as plain text or HTML.
+    pub(crate) key: Option<String>,
+    /// The date of the sweep that saw it.
+    pub(crate) sweep: Option<String>,
+    /// When it was created, if it comes as plain text or HTML.
+    pub(crate) created: Option<String>,
+    /// Its title, if it comes as plain text or HTML.
+    pub(crate) title: Option<String>,
+}
+
+/// Adds one document, or with `application/x-ndjson` a stream of them.
+#[utoipa::path(
+    post,
+    path = "/v1/documents",
+    tag = "documents",
+    description = "Stores a document and tells what it is, once that is durable. The same key with the \
+        same content changes nothing; with other content it is a new version. With \
+        `application/x-ndjson` any number of documents, one a line: verdicts stream back in the same \
+        order, each as soon as it is durable; a line that is refused is answered by a problem with its \
+        number, the rest goes on; the last line is a summary. Plain text and HTML in any charset are \
+        taken with `key`.",
+    params(AddParameters),
+    request_body(content(
+        (GivenDocument = "application/json"),
+        (GivenDocument = "application/x-ndjson"),
+        (String = "text/plain"),
+        (String = "text/html"),
+    )),
+    responses(
+        (status = 200, description = "known before: updated or unchanged; or a stream of verdicts", body = json::Added),
+        (status = 201, description = "new", body = json::Added),
+        (status = "4XX", description = "a problem", body = crate::problem::ProblemJson, content_type = "application/problem+json"),
+        (status = "5XX", description = "a problem", body = crate::problem::ProblemJson, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let kind = ContentKind::of(&parts.headers);
+    let added = async {
+        let parameters: AddParameters = from_address(&parts)?;
+        let sweep = date("sweep", parameters.sweep.as_deref())?;
+        match kind.essence.as_str() {
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
+                kind.check_charset()?;
+                return Ok(add_stream(service.clone(), body, sweep));
+            }
+            "application/json" => kind.check_charset()?,
+            "text/plain" | "text/html" if parameters.key.is_some() => {}
+            "text/plain" | "text/html" => {
+                let detail = "plain text and HTML need the parameter `key`";
+                return Err(Problem::new(Code::BadParameter, detail));
+            }
+            _ => return Err(kind.refused("application/json or application/x-ndjson")),
+        }
+        if service.is_ending() {
+            return Err(Problem::new(Code::ShuttingDown, "nothing more is stored"));
+        }
+        let expected = expected(&parts.headers)?;
+        let body = whole_body(&service, &parts.headers, body).await?;
+        let since = Instant::now();
+        let room = service.adding.room(body.len())?;
+        let sent = Sent { kind, parameters, sweep, body };
+        let (id, ready) = if sent.body.len() <= SMALL {
+            sent.ready(&service, expected)?
+        } else {
+            service.answer(move |service| sent.ready(service, expected)).await?
+        };
+        let done = told(service.adding.submit(ready, since, room)?.await)?;
+        Ok(reply_to_add(&id, &done, since).into_response())
+    };
+    let added: Result<Response, Problem> = added.await;
+    if added.is_err() {
+        service.metrics.refused();
+    }
+    added.into_response()
+}
+
+/// A document as it was sent.
+struct Sent {
+    kind: ContentKind,
+    parameters: AddParameters,
+    sweep: Option<i64>,
+    body: Bytes,
+}
+
+impl Sent {
+    /// Calls `with` with the document.
+    fn read<T>(
+        &self,
+        otherwise: Option<&str>,
+        with: impl FnOnce(&Given<'_>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        if self.kind.essence == "application/json" {
+            let document = GivenDocument::parse(&self.body)?;
+            return with(&document.given(self.sweep, otherwise)?);
+        }
+        let key = self.parameters.key.as_deref().or(otherwise).unwrap_or_default();
+        with(&Given::Document(NewDocument {
+            key: key.into(),
+            created: date("created", self.parameters.created.as_deref())?,
+            url: None,
+            site: None,
+            author: None,
+            title: self.parameters.title.as_deref().map(Cow::Borrowed),
+            language: None,
+            sweep: self.sweep,
+            content: Content::Bytes { bytes: &self.body, declared: self.kind.charset.as_deref() },
+        }))
+    }
+
+    fn ready(&self, service: &Service, expected: Option<Expected>) -> Result<(Id, Ready), Problem> {
+        self.read(None, |given| {
+            let ready = Ready::of(&service.store, given, self.sweep, expected)?;
+            Ok((Id::of(given), ready))
+        })
+    }
+}
+
+/// What an add is called in its answer.
+pub(crate) struct Id {
+    id: String,
+    target: Option<String>,
+}
+
+impl Id {
+    pub(crate) fn of(given: &Given<'_>) -> Self {
+        match given {
+            Given::Document(document) => Id { id: document.key.to_string(), target: None },
+            Given::Redirect { key, target, .. } => {
+                Id { id: (*key).to_owned(), target: Some((*target).to_owned()) }
+            }
+        }
+    }
+
+    /// The line or body that tells what became of it.
+    pub(crate) fn answer(&self, done: &Done, since: Instant) -> Vec<u8> {
+        let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let target = self.target.as_deref().unwrap_or_default();
+        let written = match done {
+            Done::Added(added) => {
+                serde_json::to_vec(&json::Added::of(&self.id, added, microseconds))
+            }
+            Done::Redirected => serde_json::to_vec(&json::Redirected::of(&self.id, target)),
+        };
+        written.expect("answers have text for keys")
+    }
+}
+
+fn reply_to_add(id: &Id, done: &Done, since: Instant) -> Reply {
+    let is_new = matches!(done, Done::Added(added) if added.stored == Stored::New);
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Reply::bytes("application/json", id.answer(done, since).into()).with_status(status)
+}
+
+/// The mark of the edit that made a document what it is.
+fn edit_mark(document: &StoredDocument) -> String {
+    let Edit { version, stored } = document.edit();
+    format!("\"{version}-{stored}\"")
+}
+
+fn edit_of(mark: &str) -> Option<Edit> {
+    let (version, stored) = mark.trim().strip_prefix('"')?.strip_suffix('"')?.split_once('-')?;
+    Some(Edit { version: version.parse().ok()?, stored: stored.parse().ok()? })
+}
+
+/// What a client expects a document to be.
+fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
+    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default().trim());
+    match (text(IF_MATCH), text(IF_NONE_MATCH)) {
+        (None, None) => Ok(None),
+        (Some("*"), None) => Ok(Some(Expected::Present)),
+        (None, Some("*")) => Ok(Some(Expected::Absent)),
+        (Some(mark), None) => match edit_of(mark) {
+            Some(edit) => Ok(Some(Expected::Edit(edit))),
+            // A mark that was never given out matches nothing.
+            None => {
+                Err(Problem::new(Code::NotAsExpected, format!("no document has the mark {mark}")))
+            }
+        },
+        _ => Err(Problem::new(
+            Code::BadParameter,
+            "`If-Match` is a mark or *, `If-None-Match` is *, and one of them is enough",
+        )),
+    }
+}
+
+/// Says what a document would be if it were added.
+#[utoipa::path(
+    post,
+    path = "/v1/check",
+    tag = "documents",
+    description = "Says whether a document would be a copy; nothing is stored. It needs no `id`.",
+    params(AddParameters),
+    request_body(content(
+        (GivenDocument = "application/json"),
+        (String = "text/plain"),
+        (String = "text/html"),
+    )),
+    responses((status = 200, body = json::Checked), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let checked = async {
+        let kind = ContentKind::of(&parts.headers);
+        match kind.essence.as_str() {
+            "application/json" => kind.check_charset()?,
+            "text/plain" | "text/html" => {}
+            _ => return Err(kind.refused("application/json, text/plain or text/html")),
+        }
+        let parameters: AddParameters = from_address(&parts)?;
+        let body = whole_body(&service, &parts.headers, body).await?;
+        let sent = Sent { kind, parameters, sweep: None, body };
+        if sent.body.len() <= SMALL {
+            checked(&service, &sent)
+        } else {
+            service.answer(move |service| checked(service, &sent)).await
+        }
+    };
+    let checked: Result<Reply, Problem> = checked.await;
+    checked.into_response()
+}
+
+/// What a document is called that was given no name.
+const UNNAMED: &str = "(unnamed)";
+
+fn checked(service: &Service, sent: &Sent) -> Result<Reply, Problem> {
+    let since = Instant::now();
+    sent.read(Some(UNNAMED), |given| {
+        let Given::Document(document) = given else {
+            return Err(Problem::new(Code::BadJson, "a document needs a `text` or an `html`"));
+        };
+        let verdict = service.store.check(document)?;
+        let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Ok(Reply::json(&json::Checked::of(&document.key, &verdict, microseconds)))
+    })
+}
+
+/// Which document is meant.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct KeyParameters {
+    /// Its key, or its address.
+    pub(crate) key: Option<String>,
+    /// How many documents to list, if no key is given: 20 unless said, at most 1000.
+    pub(crate) limit: Option<usize>,
+    /// Where the list goes on.
+    pub(crate) cursor: Option<String>,
+}
+
+/// A list of documents.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DocumentList<'a> {
+    /// The latest first.
+    documents: Vec<json::Listed<'a>>,
+    /// Where the list goes on, if it does.
+    next: Option<String>,
+}
+
+/// A document, or the latest documents.
+#[utoipa::path(
+    get,
+    path = "/v1/documents",
+    tag = "documents",
+    description = "With `key` a document and all that is known of it; its `ETag` names the edit that \
+        made it what it is. Without it the documents that came in last, a page at a time.",
+    params(KeyParameters),
+    responses((status = 200, body = DocumentList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn list(
+    service: &Service,
+    asked: KeyParameters,
+    _view: &View,
+) -> Result<Reply, Problem> {
+    if let Some(key) = &asked.key {
+        return shown(service, key);
+    }
+    let limit = limit(asked.limit, 20, 1000)?;
+    let before = match Cursor::read(asked.cursor.as_deref(), 'd')? {
+        Some(Cursor([row, _])) => Some(Row(u32::try_from(row).map_err(|_| Cursor::wrong())?)),
+        None => None,
+    };
+    let documents = service.store.latest(before, limit + 1)?;
+    let is_more = documents.len() > limit;
+    let documents = &documents[..documents.len().min(limit)];
+    let next = next_of(is_more, 'd', documents.last().map(|last| [u64::from(last.row.0), 0]));
+    let documents = documents.iter().map(json::Listed::of).collect();
+    Ok(Reply::json(&DocumentList { documents, next }))
+}
+
+fn shown(service: &Service, key: &str) -> Result<Reply, Problem> {
+    let document = service.store.find(key)?.ok_or_else(|| Problem::unknown(key))?;
+    let mark = HeaderValue::from_str(&edit_mark(&document)).expect("it is made of digits");
+    Ok(Reply::json(&json::Document::of(&document)).with_header(ETAG, mark))
+}
+
+/// A document.
+#[utoipa::path(
+    get,
+    path = "/v1/documents/{key}",
+    tag = "documents",
+    description = "A document and all that is known of it. The key stands in the address with its \
+        slashes written as %2F; `/v1/documents?key=` takes it too.",
+    params(("key" = String, Path, description = "its key, percent-encoded")),
+    responses((status = 200, body = json::Document), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn get_one(
+    State(service): State<Arc<Service>>,
+    Path(key): Path<String>,
+) -> Response {
+    service.answer(move |service| shown(service, &key)).await.into_response()
+}
+
+/// Removes a document.
+#[utoipa::path(
+    delete,
+    path = "/v1/documents/{key}",
+    tag = "documents",
+    description = "Removes a document with all its versions. Copies of a removed original are decided \
+        again. `If-Match` with the document's `ETag` removes it only if nobody edited it since.",
+    params(("key" = String, Path, description = "its key, percent-encoded")),
+    responses((status = 204, description = "removed"), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn delete_one(
+    State(service): State<Arc<Service>>,
+    Path(key): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    deleted(&service, &headers, key).await.into_response()
+}
+
+/// Removes a document whose key stands in a parameter.
+#[utoipa::path(
+    delete,
+    path = "/v1/documents",
+    tag = "documents",
+    description = "As `DELETE /v1/documents/{key}`, with the key as a parameter.",
+    params(("key" = String, Query, description = "its key")),
+    responses((status = 204, description = "removed"), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn delete_by_parameter(
+    State(service): State<Arc<Service>>,
+    request: Request,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let deleted = async {
+        let asked: KeyParameters = from_address(&parts)?;
+        let key = asked.key.ok_or_else(|| {
+            Problem::new(Code::BadParameter, "`key` says which document is removed")
+        })?;
+        deleted(&service, &parts.headers, key).await
+    };
+    let deleted: Result<Reply, Problem> = deleted.await;
+    deleted.into_response()
+}
+
+async fn deleted(
+    service: &Arc<Service>,
+    headers: &HeaderMap,
+    key: String,
+) -> Result<Reply, Problem> {
+    if service.is_ending() {
+        return Err(Problem::new(Code::ShuttingDown, "nothing more is removed"));
+    }
+    let expected = expected(headers)?;
+    service
+        .answer(move |service| {
+            let was_there = match expected {
+                Some(expected) => service.store.delete_if(&key, expected)?,
+                None => service.store.delete(&key)?,
+            };
+            if !was_there {
+                return Err(Problem::unknown(&key));
+            }
+            Ok(Reply::text(String::new()).with_status(StatusCode::NO_CONTENT))
+        })
+        .await
+}

@@ -1,0 +1,123 @@
+//! How the service and its store are: health, counters, status, backups.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::places::Nothing;
+use crate::json;
+use crate::pages;
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+use crate::view::{Reply, View};
+
+/// Whether the process answers at all.
+pub(crate) async fn healthz() -> Response {
+    Reply::text("ok\n".to_owned()).into_response()
+}
+
+/// Whether it takes requests: not while it ends, and not if the store does not answer.
+pub(crate) async fn readyz(State(service): State<Arc<Service>>) -> Response {
+    if service.is_ending() {
+        return Problem::new(Code::ShuttingDown, "it takes no more requests").into_response();
+    }
+    let answered = service.answer(|service| {
+        service.store.counts()?;
+        Ok(Reply::text("ready\n".to_owned()))
+    });
+    answered.await.into_response()
+}
+
+/// Everything that is counted.
+pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
+    let answered = service.answer(|service| {
+        let text = service.metrics.text(&service.store)?;
+        Ok(Reply::bytes("text/plain; version=0.0.4; charset=utf-8", text.into()))
+    });
+    answered.await.into_response()
+}
+
+/// What the store holds, how it decides, what it takes.
+#[utoipa::path(
+    get,
+    path = "/v1/status",
+    tag = "keeping",
+    description = "What the store holds, how it decides, and what it takes on disk and in memory.",
+    responses((status = 200, body = json::Status), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn status(service: &Service, _asked: Nothing, view: &View) -> Result<Reply, Problem> {
+    let status = json::Status::of(&service.store, service.open_seconds)?;
+    Ok(match view {
+        View::Page(reader) => pages::status_page(service, reader, &status),
+        View::Json => Reply::json(&status),
+    })
+}
+
+/// A backup to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct BackupQuestion {
+    /// What it is called: letters, digits, dots, dashes and underscores.
+    name: String,
+}
+
+/// A backup that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BackupAnswer {
+    /// What it is called.
+    name: String,
+    /// Bytes of its database.
+    database_bytes: u64,
+}
+
+/// Makes a backup.
+#[utoipa::path(
+    post,
+    path = "/v1/backup",
+    tag = "keeping",
+    description = "Writes a copy of the store, as of one moment, to a directory of this name below the one the service was started with (`--backups`), while others read and write.",
+    request_body(content = BackupQuestion, content_type = "application/json"),
+    responses((status = 200, body = BackupAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn backup(
+    service: &Service,
+    asked: BackupQuestion,
+    _view: &View,
+) -> Result<Reply, Problem> {
+    let Some(folder) = &service.config.backups else {
+        return Err(Problem::new(Code::NoBackups, "start it with `--backups DIR`"));
+    };
+    let name = asked.name;
+    if !is_plain_name(&name) {
+        let detail = "a name has letters, digits, dots, dashes and underscores, and no dot first";
+        return Err(Problem::new(Code::BadParameter, detail));
+    }
+    let directory = folder.join(Path::new(&name));
+    service.store.backup(&directory)?;
+    let database_bytes =
+        std::fs::metadata(directory.join("documents.sqlite")).map_or(0, |metadata| metadata.len());
+    Ok(Reply::json(&BackupAnswer { name, database_bytes }))
+}
+
+/// A name that leads nowhere else.
+fn is_plain_name(name: &str) -> bool {
+    (1..=100).contains(&name.len())
+        && !name.starts_with('.')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_backups_lead_nowhere_else() {
+        assert!(is_plain_name("2026-11-16") && is_plain_name("a.b_c"));
+        for wrong in ["", ".", "..", "../x", "a/b", ".hidden", "a\\b", "가", "a b", "/etc"] {
+            assert!(!is_plain_name(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Where documents are and were: moved, copies, changes, watch.
+
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use wonbon_store::ChangesQuestion;
+
+use super::searching::said;
+use crate::asked::{date, share};
+use crate::json;
+use crate::pages;
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+use crate::view::{Reply, View};
+
+/// A question about an address.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PlaceQuestion {
+    /// The address, or the id of the document.
+    pub(crate) url: Option<String>,
+    /// The least resemblance of what is shown: 0.5 unless said.
+    pub(crate) min: Option<f64>,
+}
+
+fn address_of(asked: &PlaceQuestion) -> Result<&str, Problem> {
+    said(&asked.url)
+        .ok_or_else(|| Problem::new(Code::BadParameter, "`url` says what is asked about"))
+}
+
+/// Where the document of an address is now.
+#[utoipa::path(
+    get,
+    path = "/v1/moved",
+    tag = "questions",
+    description = "For an address that is gone, the newest place that holds the same document, with the evidence.",
+    params(PlaceQuestion),
+    responses((status = 200, body = json::Moved), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn moved(
+    service: &Service,
+    asked: PlaceQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    if let View::Page(reader) = view
+        && said(&asked.url).is_none()
+    {
+        return Ok(pages::moved_page(reader, &asked, None));
+    }
+    let min = share(asked.min, 0.5)?;
+    let moved = service.store.moved(address_of(&asked)?, min)?;
+    match (view, moved) {
+        (View::Page(reader), Some(moved)) => Ok(pages::moved_page(reader, &asked, Some(&moved))),
+        (View::Json, Some(moved)) => Ok(Reply::json(&json::Moved::of(&moved))),
+        (_, None) => Err(Problem::unknown(address_of(&asked)?)),
+    }
+}
+
+/// Who holds a document.
+#[utoipa::path(
+    get,
+    path = "/v1/copies",
+    tag = "questions",
+    description = "Who holds a document, by site: when each holder was seen, its resemblance, and which version it follows.",
+    params(PlaceQuestion),
+    responses((status = 200, body = json::Copies), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn copies(
+    service: &Service,
+    asked: PlaceQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    if let View::Page(reader) = view
+        && said(&asked.url).is_none()
+    {
+        return Ok(pages::copies_page(reader, &asked, None));
+    }
+    let min = share(asked.min, 0.5)?;
+    let copies = service.store.copies(address_of(&asked)?, min)?;
+    match (view, copies) {
+        (View::Page(reader), Some(copies)) => Ok(pages::copies_page(reader, &asked, Some(&copies))),
+        (View::Json, Some(copies)) => Ok(Reply::json(&json::Copies::of(&copies))),
+        (_, None) => Err(Problem::unknown(address_of(&asked)?)),
+    }
+}
+
+/// A question about changes: of one page, or of all.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ChangesParameters {
+    /// A page, by its address or id: its versions.
+    pub(crate) url: Option<String>,
+    /// Pages of this site only.
+    pub(crate) site: Option<String>,
+    /// From this date on only.
+    pub(crate) since: Option<String>,
+}
+
+/// The versions of a page, or how pages change.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum ChangesAnswer<'a> {
+    /// Of one page.
+    History(json::History<'a>),
+    /// Of all.
+    Changes(json::Changes<'a>),
+}
+
+/// How pages change.
+#[utoipa::path(
+    get,
+    path = "/v1/changes",
+    tag = "questions",
+    description = "With `url` the versions of a page. Otherwise what each sweep saw, how often pages change, how much, and how long they live.",
+    params(ChangesParameters),
+    responses((status = 200, body = ChangesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn changes(
+    service: &Service,
+    asked: ChangesParameters,
+    view: &View,
+) -> Result<Reply, Problem> {
+    let since = date("since", asked.since.as_deref())?;
+    if let Some(url) = said(&asked.url) {
+        let history = service.store.history(url, since)?.ok_or_else(|| Problem::unknown(url))?;
+        return Ok(match view {
+            View::Page(reader) => pages::history_page(reader, &asked, &history),
+            View::Json => Reply::json(&ChangesAnswer::History(json::History::of(&history))),
+        });
+    }
+    let question = ChangesQuestion { site: said(&asked.site), since };
+    let changes = service.store.changes(&question)?;
+    Ok(match view {
+        View::Page(reader) => pages::changes_page(reader, &asked, &changes),
+        View::Json => Reply::json(&ChangesAnswer::Changes(json::Changes::of(&question, &changes))),
+    })
+}
+
+/// Which document is watched, or no more.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+pub(crate) struct WatchParameters {
+    /// Its address or id.
+    pub(crate) url: String,
+    /// On the page: `remove` to watch it no more.
+    #[serde(default)]
+    pub(crate) then: String,
+}
+
+/// The documents that are watched.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WatchList<'a> {
+    watched: Vec<json::WatchedPlace<'a>>,
+}
+
+/// The documents that are watched.
+#[utoipa::path(
+    get,
+    path = "/v1/watch",
+    tag = "questions",
+    description = "The documents whose copies are watched.",
+    responses((status = 200, body = WatchList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn watched(service: &Service, _asked: Nothing, _view: &View) -> Result<Reply, Problem> {
+    let watched = service.store.watched()?;
+    let watched = watched.iter().map(json::WatchedPlace::of).collect();
+    Ok(Reply::json(&WatchList { watched }))
+}
+
+/// No parameters.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Nothing {}
+
+/// Watches a document.
+#[utoipa::path(
+    post,
+    path = "/v1/watch",
+    tag = "questions",
+    description = "Watches a stored document for copies that differ from it by a little.",
+    request_body(content = WatchParameters, content_type = "application/json"),
+    responses((status = 200, body = WatchList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn watch(
+    service: &Service,
+    asked: WatchParameters,
+    view: &View,
+) -> Result<Reply, Problem> {
+    let url = asked.url.trim();
+    if matches!(view, View::Page(_)) && asked.then == "remove" {
+        if !service.store.unwatch(url)? {
+            return Err(not_watched(url));
+        }
+    } else if !service.store.watch(url)? {
+        return Err(Problem::unknown(url));
+    }
+    match view {
+        View::Page(_) => Ok(Reply::see_other("/watch")),
+        View::Json => watched(service, Nothing {}, view),
+    }
+}
+
+fn not_watched(url: &str) -> Problem {
+    Problem::new(Code::NotWatched, format!("`{url}` is not watched"))
+}
+
+/// Watches a document no more.
+#[utoipa::path(
+    delete,
+    path = "/v1/watch",
+    tag = "questions",
+    description = "Watches a document no more.",
+    params(("url" = String, Query, description = "its address or id")),
+    responses((status = 200, body = WatchList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn unwatch(
+    service: &Service,
+    asked: PlaceQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    let url = address_of(&asked)?;
+    if !service.store.unwatch(url)? {
+        return Err(not_watched(url));
+    }
+    watched(service, Nothing {}, view)
+}
+
+/// What watching tells.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WatchReports<'a> {
+    reports: Vec<json::WatchReport<'a>>,
+}
+
+/// Which copies of watched documents differ.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ReportQuestion {
+    /// The least resemblance of a copy: 0.8 unless said.
+    pub(crate) min: Option<f64>,
+}
+
+/// Copies of watched documents that differ from them by a little.
+#[utoipa::path(
+    get,
+    path = "/v1/watch/report",
+    tag = "questions",
+    description = "Of each watched document: how many stored copies have its very words, which follow an earlier version, and which differ, with the differing words.",
+    params(ReportQuestion),
+    responses((status = 200, body = WatchReports), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn report(
+    service: &Service,
+    asked: ReportQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    let min = share(asked.min, 0.8)?;
+    let mut reports = Vec::new();
+    for watched in service.store.watched()? {
+        // Deleted since it was listed.
+        let Some(report) = service.store.watch_report(&watched, min)? else { continue };
+        reports.push(report);
+    }
+    Ok(match view {
+        View::Page(reader) => pages::watch_page(reader, &reports),
+        View::Json => {
+            let reports = reports.iter().map(json::WatchReport::of).collect();
+            Reply::json(&WatchReports { reports })
+        }
+    })
+}

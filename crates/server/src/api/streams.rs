@@ -1,0 +1,236 @@
+//! Streams of documents: lines in, verdicts out in the same order, each as soon as it is durable.
+//!
+//! Two halves work at the same time. One reads lines, makes them ready and hands them to the writer
+//! while there is room; the other waits for them in order and writes what became of them. So many
+//! documents share a commit, and a client that reads while it writes sees verdicts all along. For one that
+//! does not, [`UNREAD`] bytes of verdicts are held, then the stream is read no further.
+//!
+//! When the service ends, lines that were read are acknowledged, and a last problem says from which line
+//! on nothing was stored.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::response::Response;
+use bytes::{Bytes, BytesMut};
+use hyper::body::Frame;
+use tokio::io::{AsyncRead, AsyncWriteExt, DuplexStream, ReadBuf};
+use tokio::sync::{mpsc, oneshot};
+use wonbon_store::StoreError;
+
+use super::documents::Id;
+use crate::adding::{Done, Ready, told};
+use crate::asked::{Incoming, too_large};
+use crate::given::GivenDocument;
+use crate::json;
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+
+/// Bytes of verdicts that a client may leave unread: about 50,000 verdicts.
+const UNREAD: usize = 8 << 20;
+
+/// Lines that may wait for their answers.
+const LINES: usize = 2048;
+
+/// Bytes that are read from the pipe at once.
+const PIECE: usize = 64 << 10;
+
+/// A line on its way.
+enum Line {
+    /// Handed over.
+    Waiting(Id, Instant, u64, oneshot::Receiver<Result<Done, StoreError>>),
+    /// Refused.
+    Refused(u64, Problem),
+}
+
+/// Takes a stream of documents.
+pub(crate) fn add_stream(service: Arc<Service>, body: Body, sweep: Option<i64>) -> Response {
+    let (verdicts, read) = tokio::io::duplex(UNREAD);
+    let (lines, answered) = mpsc::channel(LINES);
+    tokio::spawn(async move { read_lines(&service, body, sweep, lines).await });
+    tokio::spawn(answer_lines(answered, verdicts));
+    let mut response = Response::new(Body::new(Verdicts { read, end: false }));
+    let kind = HeaderValue::from_static("application/x-ndjson");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+async fn read_lines(
+    service: &Arc<Service>,
+    body: Body,
+    sweep: Option<i64>,
+    lines: mpsc::Sender<Line>,
+) {
+    let most = service.config.limits.body_bytes;
+    let mut incoming = Incoming::new(service, body);
+    let mut held = BytesMut::new();
+    let mut number = 0;
+    // A line that is too long is read to its end and not kept.
+    let mut skipping = false;
+    loop {
+        let piece = tokio::select! {
+            piece = incoming.next() => piece,
+            () = service.ended() => {
+                Err(Problem::new(Code::ShuttingDown, "nothing was stored from this line on"))
+            }
+        };
+        let piece = match piece {
+            Ok(Some(piece)) => piece,
+            Ok(None) => break,
+            Err(problem) => {
+                // Whoever went away does not hear it.
+                let _ = lines.send(Line::Refused(number + 1, problem)).await;
+                return;
+            }
+        };
+        let mut rest = &piece[..];
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let (line, behind) = (&rest[..end], &rest[end + 1..]);
+            rest = behind;
+            number += 1;
+            if std::mem::take(&mut skipping) {
+                continue;
+            }
+            let taken = if held.is_empty() {
+                take_line(service, line, number, sweep, &lines).await
+            } else {
+                held.extend_from_slice(line);
+                let line = held.split();
+                take_line(service, &line, number, sweep, &lines).await
+            };
+            if taken.is_err() {
+                return;
+            }
+        }
+        if !skipping {
+            held.extend_from_slice(rest);
+        }
+        if held.len() > most {
+            held = BytesMut::new();
+            skipping = true;
+            if lines.send(Line::Refused(number + 1, too_large(most))).await.is_err() {
+                return;
+            }
+        }
+    }
+    if !held.is_empty() {
+        // Whoever went away does not hear it.
+        let _ = take_line(service, &held, number + 1, sweep, &lines).await;
+    }
+}
+
+/// The client went away.
+struct Gone;
+
+async fn take_line(
+    service: &Arc<Service>,
+    line: &[u8],
+    number: u64,
+    sweep: Option<i64>,
+    lines: &mpsc::Sender<Line>,
+) -> Result<(), Gone> {
+    let line = line.trim_ascii();
+    if line.is_empty() {
+        return Ok(());
+    }
+    if line.len() > service.config.limits.body_bytes {
+        let problem = too_large(service.config.limits.body_bytes);
+        return lines.send(Line::Refused(number, problem)).await.map_err(|_| Gone);
+    }
+    let since = Instant::now();
+    let room = service.adding.wait_for_room(line.len()).await;
+    let ready = if line.len() <= PIECE {
+        made_ready(service, line, sweep)
+    } else {
+        let line = Bytes::copy_from_slice(line);
+        service.answer(move |service| made_ready(service, &line, sweep)).await
+    };
+    let handed = ready.and_then(|(id, ready)| {
+        let receiver = service.adding.submit(ready, since, room)?;
+        Ok(Line::Waiting(id, since, number, receiver))
+    });
+    let line = handed.unwrap_or_else(|problem| {
+        service.metrics.refused();
+        Line::Refused(number, problem)
+    });
+    lines.send(line).await.map_err(|_| Gone)
+}
+
+fn made_ready(service: &Service, line: &[u8], sweep: Option<i64>) -> Result<(Id, Ready), Problem> {
+    let document = GivenDocument::parse(line)?;
+    let given = document.given(sweep, None)?;
+    let ready = Ready::of(&service.store, &given, sweep, None)?;
+    Ok((Id::of(&given), ready))
+}
+
+async fn answer_lines(mut lines: mpsc::Receiver<Line>, mut verdicts: DuplexStream) {
+    let started = Instant::now();
+    let mut summary = json::AddSummary::default();
+    while let Some(line) = lines.recv().await {
+        let answer = match line {
+            Line::Refused(number, problem) => Err((number, problem)),
+            Line::Waiting(id, since, number, receiver) => match told(receiver.await) {
+                Ok(done) => {
+                    match &done {
+                        Done::Added(added) => summary.count(added),
+                        Done::Redirected => summary.redirects += 1,
+                    }
+                    Ok(id.answer(&done, since))
+                }
+                Err(problem) => Err((number, problem)),
+            },
+        };
+        let mut written = answer.unwrap_or_else(|(number, problem)| {
+            summary.refused += 1;
+            serde_json::to_vec(&problem.json(Some(number))).expect("it is made of text")
+        });
+        written.push(b'\n');
+        // The rest is stored whether somebody hears of it or not.
+        if verdicts.write_all(&written).await.is_err() {
+            return;
+        }
+    }
+    summary.seconds = started.elapsed().as_secs_f64();
+    let last = serde_json::json!({ "summary": summary });
+    let _ = verdicts.write_all(format!("{last}\n").as_bytes()).await;
+    tracing::debug!(documents = summary.documents, refused = summary.refused, "a stream ended");
+}
+
+/// The reading end of the pipe, as a body.
+struct Verdicts {
+    read: DuplexStream,
+    end: bool,
+}
+
+impl hyper::body::Body for Verdicts {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        if self.end {
+            return Poll::Ready(None);
+        }
+        let mut piece = vec![0; PIECE];
+        let mut buffer = ReadBuf::new(&mut piece);
+        match Pin::new(&mut self.read).poll_read(context, &mut buffer) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Err(error)) => Poll::Ready(Some(Err(error))),
+            Poll::Ready(Ok(())) => {
+                let length = buffer.filled().len();
+                if length == 0 {
+                    self.end = true;
+                    return Poll::Ready(None);
+                }
+                piece.truncate(length);
+                Poll::Ready(Some(Ok(Frame::data(piece.into()))))
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Everything pages say, in both languages: one table.
+//!
+//! A message is written with both its sentences or not at all, so a language cannot lack one. Places
+//! for values are `{0}`, `{1}`, because their order differs.
+
+use crate::view::Language;
+
+macro_rules! messages {
+    ($($name:ident = $english:literal, $korean:literal;)+) => {
+        /// Something a page says.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(crate) enum Say {
+            $($name,)+
+        }
+
+        impl Say {
+            /// All of them.
+            #[cfg(test)]
+            pub(crate) const ALL: &[Say] = &[$(Say::$name,)+];
+
+            /// The sentence in a language.
+            pub(crate) fn in_language(self, language: Language) -> &'static str {
+                let (english, korean) = match self {
+                    $(Say::$name => ($english, $korean),)+
+                };
+                match language {
+                    Language::English => english,
+                    Language::Korean => korean,
+                }
+            }
+        }
+    };
+}
+
+messages! {
+    SkipToContent = "Skip to content", "본문으로";
+    Navigation = "Pages", "쪽";
+    Choices = "Language, light and dark", "언어, 밝기";
+    Auto = "Auto", "자동";
+    Light = "Light", "밝게";
+    Dark = "Dark", "어둡게";
+    SignIn = "Sign in", "들어가기";
+    SignOut = "Sign out", "나가기";
+    SignInLead = "Paste a token that `wonbon token create` printed. It is kept in this browser for a day.", "`wonbon token create`가 출력한 토큰을 붙여 넣으세요. 이 브라우저에 하루 동안 보관됩니다.";
+    NoTokensNeeded = "This service listens on this machine only and needs no token.", "이 서비스는 이 기계에서만 들으므로 토큰이 필요 없습니다.";
+    Token = "Token", "토큰";
+    More = "More", "더 보기";
+    Search = "Search", "검색";
+    Ask = "Ask", "묻기";
+    Compare = "Compare", "비교";
+    Moved = "Where is it now", "지금 어디에";
+    Copies = "Who holds copies", "누가 가졌나";
+    Changes = "Changes", "변화";
+    Watch = "Watch", "지켜보기";
+    Families = "Families", "가족";
+    Status = "Status", "상태";
+    Docs = "API", "API";
+    DocsLead = "What programs can ask of this service. Every page has the same answer as JSON: add .json to its address, or ask with Accept: application/json.", "프로그램이 이 서비스에 물을 수 있는 것들입니다. 모든 쪽에는 같은 답의 JSON이 있습니다. 주소에 .json을 붙이거나 Accept: application/json으로 물으세요.";
+    Problems = "Problems", "문제";
+    ProblemsLead = "Sent as application/problem+json; the code never changes its meaning.", "application/problem+json으로 보냅니다. 코드의 뜻은 바뀌지 않습니다.";
+    Code = "Code", "코드";
+    HttpStatus = "Status", "상태 번호";
+    Meaning = "Meaning", "뜻";
+    Parameter = "Parameter", "매개변수";
+    StandsIn = "Stands in", "자리";
+    Body = "Body", "본문";
+    HomeTitle = "The original and its copies", "원본과 사본";
+    HomeLead = "At the moment a document is stored, it is decided whether it copies an earlier one. Everything is kept; only originals are searched.", "문서가 저장되는 순간 앞선 문서의 사본인지 판정합니다. 모두 보관하고, 검색에는 원본만 나옵니다.";
+    BoxLabel = "A URL, a text, or words to search for", "URL, 글, 또는 찾을 낱말";
+    BoxPlaceholder = "https://…, a whole text, or a few words", "https://…, 글 전체, 또는 낱말 몇 개";
+    BoxButton = "Find", "찾기";
+    Documents = "documents", "문서";
+    Originals = "originals", "원본";
+    CopiesCount = "copies", "사본";
+    OldVersions = "old versions", "옛 판";
+    WithoutWordsCount = "without words", "낱말 없음";
+    SweepsCount = "sweeps", "순회";
+    WatchedCount = "watched", "지켜봄";
+    Latest = "What came in lately", "최근에 들어온 문서";
+    NothingYet = "Nothing is stored yet. `wonbon add` or POST /v1/documents stores documents.", "아직 저장된 문서가 없습니다. `wonbon add`나 POST /v1/documents로 저장하세요.";
+    OfOriginal = "of {0}", "{0}의 사본";
+    Kind = "Is", "판정";
+    Document = "Document", "문서";
+    Created = "Created", "만든 때";
+    StoredAt = "Stored", "저장한 때";
+    Words = "Words", "낱말";
+    Title = "Title", "제목";
+    Site = "Site", "사이트";
+    Sites = "Sites", "사이트";
+    Author = "Author", "글쓴이";
+    Key = "Key", "키";
+    Address = "Address", "주소";
+    LanguageField = "Language", "언어";
+    Resemblance = "Resemblance", "유사도";
+    Original = "Original", "원본";
+    KindOriginal = "original", "원본";
+    KindCopy = "copy", "사본";
+    KindIdentical = "identical", "똑같음";
+    KindSameText = "same text", "같은 글";
+    KindSameShingles = "same shingles", "같은 조각";
+    KindEmpty = "no words", "낱말 없음";
+    WordsToFind = "Words", "찾을 낱말";
+    CreatedFrom = "Created from", "이때부터";
+    CreatedBefore = "Created before", "이때 전";
+    SearchHelp = "All words must occur. \"Several words\" as they stand; -word must not occur; a OR b; title:word.", "모든 낱말이 나와야 합니다. \"여러 낱말\"은 그대로, -낱말은 없어야 하며, a OR b, title:낱말을 쓸 수 있습니다.";
+    NothingFound = "Nothing found", "찾은 것이 없습니다";
+    ResultCount = "{0} to {1} of {2} originals", "원본 {2}개 가운데 {0}–{1}";
+    PlusCopies = "+{0} copies", "+사본 {0}개";
+    WholeFamily = "The whole family", "가족 전체";
+    Facts = "Facts", "알려진 것";
+    Versions = "Versions", "판";
+    VersionNumber = "Version", "판";
+    Seen = "seen", "본 때";
+    ToTheOneBefore = "Resemblance to the version before", "앞 판과의 유사도";
+    Family = "Family", "가족";
+    FamilyOf = "A family of {0} documents", "문서 {0}개의 가족";
+    Text = "Text", "글";
+    WholeText = "The whole text", "글 전체";
+    PlainText = "Plain text", "글만";
+    HasCopies = "with {0} copies", "사본 {0}개가 있음";
+    NoEarlierLikeIt = "nothing earlier is like it", "앞선 것 가운데 닮은 것이 없음";
+    WithoutWords = "nobody's copy and nobody's original", "누구의 사본도 원본도 아님";
+    FeaturesAgree = "{0} features agree", "특징 {0}개 일치";
+    FeaturesOf = "{0} of {1} features agree", "특징 {1}개 가운데 {0}개 일치";
+    ByTheRule = "by the rule {0}", "규칙 {0}";
+    CompareWithOriginal = "Compare with the original", "원본과 비교";
+    TimeLine = "Over time", "시간 순서";
+    TimeLineTold = "{0} documents from {1} to {2}", "{1}부터 {2}까지 문서 {0}개";
+    CompareLead = "Two stored documents, word by word.", "저장된 두 문서를 낱말까지 견줍니다.";
+    FirstDocument = "A: key or address", "A: 키나 주소";
+    SecondDocument = "B: key or address", "B: 키나 주소";
+    AInsideB = "A inside B", "B 안의 A";
+    BInsideA = "B inside A", "A 안의 B";
+    CompareKeys = "n and p go to the next and the previous difference.", "n과 p로 다음과 이전의 다른 곳으로 갑니다.";
+    RelationSameText = "The same text", "같은 글";
+    RelationSameShingles = "The same shingles", "같은 조각";
+    RelationCopy = "A copy", "사본";
+    RelationPartly = "Partly contained", "일부가 들어 있음";
+    RelationDifferent = "Different", "다른 글";
+    AskLead = "What resembles a text, what contains it, what it contains, and which documents together explain it. Nothing is stored.", "글과 닮은 것, 글을 담은 것, 글에 담긴 것, 그리고 글을 함께 설명하는 문서들을 찾습니다. 아무것도 저장하지 않습니다.";
+    AskedAbout = "About", "대상:";
+    TextToAsk = "The text", "글";
+    AskButton = "Ask", "묻기";
+    Sources = "Where it comes from", "어디에서 왔나";
+    Explained = "{0} of {1} words are explained by stored documents ({2} %).", "낱말 {1}개 가운데 {0}개가 저장된 문서로 설명됩니다({2} %).";
+    ExplainsWords = "explains {0} words", "낱말 {0}개를 설명";
+    Similar = "What resembles it", "닮은 것";
+    SimilarLead = "By exact resemblance.", "정확한 유사도 순서입니다.";
+    Within = "What contains it", "이 글을 담은 것";
+    WithinLead = "By the part of the text that the document has.", "문서가 이 글의 얼마를 담았는지 순서입니다.";
+    Contains = "What it contains", "이 글에 담긴 것";
+    ContainsLead = "By the part of the document that the text has.", "이 글이 문서의 얼마를 담았는지 순서입니다.";
+    HasOfText = "Has of the text", "글을 담은 비율";
+    IsInText = "Is in the text", "글에 담긴 비율";
+    NotAllLookedAt = "{0} of {1} candidates were looked at.", "후보 {1}개 가운데 {0}개를 확인했습니다.";
+    AddressOrId = "Address or id", "주소나 id";
+    MovedLead = "For an address that is gone: the newest place that holds the same document, with the evidence.", "사라진 주소에 대해, 같은 문서를 가진 가장 새로운 곳과 그 근거를 찾습니다.";
+    MovedHere = "It is where it was", "있던 곳에 그대로 있습니다";
+    MovedMoved = "It moved", "옮겨졌습니다";
+    MovedMerged = "It is inside a larger page", "더 큰 쪽 안에 있습니다";
+    MovedSplit = "It is there in parts", "나뉘어 있습니다";
+    MovedGone = "Nothing holds it any more", "이제 가진 곳이 없습니다";
+    MovedGoneThese = "Nothing holds it any more; these did", "이제 가진 곳이 없고, 전에는 여기에 있었습니다";
+    MissedSince = "missed since {0}", "{0}부터 보이지 않음";
+    LeadsTo = "{0} leads to {1} (seen {2})", "{0} → {1} ({2}에 봄)";
+    AlsoAt = "Also at", "다른 곳";
+    Holds = "Holds of it", "담은 비율";
+    RedirectSeen = "Redirect seen", "넘김을 본 때";
+    CopiesLead = "Who holds a document, by site: whom to tell when it changes.", "문서를 누가 가졌는지 사이트별로 봅니다. 바뀌면 알려야 할 곳들입니다.";
+    HoldersOnSites = "{0} holders on {1} sites", "사이트 {1}곳에 {0}개";
+    NoSite = "no site", "사이트 없음";
+    FollowsVersion = "Follows version", "따르는 판";
+    Since = "Since", "이때부터";
+    ChangesLead = "What sweeps of a crawl saw: births, deaths, moves, how often pages change, how much, and how long they live. With an address: its versions.", "수집의 순회가 본 것입니다. 생기고 사라지고 옮겨진 쪽, 얼마나 자주 얼마나 많이 바뀌는지, 얼마나 오래 사는지. 주소를 넣으면 그 판들을 봅니다.";
+    NoSweeps = "No sweep was added. `wonbon add --sweep DATE` or `?sweep=DATE` adds one.", "더해진 순회가 없습니다. `wonbon add --sweep 날짜`나 `?sweep=날짜`로 더합니다.";
+    PagesCount = "pages", "쪽";
+    ChangedIntervals = "intervals with a change", "바뀐 사이";
+    Intervals = "intervals between sweeps", "순회 사이";
+    Sweep = "sweep", "순회";
+    BirthsAndDeaths = "Births and deaths", "생기고 사라짐";
+    Born = "born", "생김";
+    Died = "died", "사라짐";
+    CameBack = "came back", "돌아옴";
+    Moves = "Moves", "옮겨짐";
+    WithinSite = "within a site", "사이트 안에서";
+    BetweenSites = "between sites", "사이트 사이에서";
+    ChangedPages = "Changed and unchanged", "바뀜과 그대로";
+    ChangedWord = "changed", "바뀜";
+    UnchangedWord = "unchanged", "그대로";
+    HowMuch = "How much", "얼마나 많이";
+    HowMuchLead = "Changes by the resemblance of the two versions", "두 판의 유사도별 변화";
+    HowOften = "How often", "얼마나 자주";
+    HowOftenLead = "Pages by the share of intervals in which they changed", "바뀐 사이의 비율별 쪽 수";
+    Never = "never", "안 바뀜";
+    Always = "always", "늘 바뀜";
+    LivesEnded = "Lives that ended", "끝난 삶";
+    LivesGoOn = "Lives that go on", "이어지는 삶";
+    LivesTold = "{0} pages, {1} days on average.", "쪽 {0}개, 평균 {1}일.";
+    LivesBySweeps = "Pages by sweeps from first to last seen", "처음부터 마지막까지 본 순회 수별 쪽 수";
+    WatchLead = "Reference documents, and stored copies that differ from them by a little.", "기준 문서들과, 그와 조금씩 다른 저장된 사본들입니다.";
+    WatchThis = "Watch", "지켜보기";
+    WatchNoMore = "Watch no more", "그만 지켜보기";
+    NothingWatched = "No document is watched.", "지켜보는 문서가 없습니다.";
+    WatchCounts = "{0} faithful, {1} of an earlier version, {2} that differ", "똑같은 사본 {0}개, 옛 판의 사본 {1}개, 다른 사본 {2}개";
+    FollowsOld = "{0} follows version {1} of {2}", "{0}: {2}개의 판 가운데 {1}번째를 따름";
+    FamiliesLead = "{0} originals have copies.", "사본이 있는 원본이 {0}개입니다.";
+    NoCopiesYet = "No document has copies yet.", "아직 사본이 있는 문서가 없습니다.";
+    FamilySizes = "How large", "크기";
+    FamiliesByCopies = "Families by how many copies they have", "사본 수별 가족 수";
+    Largest = "The largest", "가장 큰 가족";
+    LastCopy = "Last copy", "마지막 사본";
+    Matrix = "How much they resemble each other", "서로의 유사도";
+    MatrixLead = "Exact resemblance of each pair of the first documents.", "처음 문서들의 짝마다 정확한 유사도입니다.";
+    DecidesBy = "Decides by {0}, shingles of {1} words, seed {2}.", "규칙 {0}, 낱말 {1}개의 조각, 씨앗 {2}로 판정합니다.";
+    Takes = "What it takes", "차지하는 것";
+    Part = "Part", "부분";
+    Size = "Size", "크기";
+    BytesEach = "Bytes a document", "문서마다 바이트";
+    PartDatabase = "Database", "데이터베이스";
+    PartSnapshot = "Index snapshot", "색인 스냅샷";
+    PartSearch = "Search index", "검색 색인";
+    PartShingles = "Shingle index", "조각 색인";
+    PartMemory = "Index in memory", "메모리의 색인";
+    Service = "The service", "서비스";
+    UpToDate = "up to date", "최신";
+    ChangesBehind = "{0} changes behind", "변화 {0}개 뒤처짐";
+    OpenedIn = "Opened in", "여는 데 걸린 시간";
+    Queue = "Documents that wait for the writer", "쓰기를 기다리는 문서";
+    VersionOfProgram = "Version", "버전";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn places(sentence: &str) -> BTreeSet<&str> {
+        sentence
+            .match_indices('{')
+            .map(|(at, _)| sentence[at..].split_inclusive('}').next().unwrap_or_default())
+            .collect()
+    }
+
+    #[test]
+    fn both_languages_say_everything_with_the_same_values() {
+        for message in Say::ALL {
+            let english = message.in_language(Language::English);
+            let korean = message.in_language(Language::Korean);
+            assert!(!english.trim().is_empty() && !korean.trim().is_empty(), "{message:?}");
+            assert_eq!(places(english), places(korean), "{message:?}");
+            let has_hangul = korean.chars().any(|c| ('가'..='힣').contains(&c));
+            assert!(has_hangul || matches!(message, Say::Docs | Say::LeadsTo), "{message:?}");
+            assert!(!english.chars().any(|c| ('가'..='힣').contains(&c)), "{message:?}");
+        }
+    }
+}

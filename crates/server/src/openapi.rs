@@ -1,0 +1,153 @@
+//! The description of the service: as OpenAPI for programs, as a page for people.
+//!
+//! Both are made from the handlers' own declarations and from the types that are written, so they cannot
+//! describe something else than there is; a test compares them with the table of routes.
+
+use std::sync::LazyLock;
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde_json::Value;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use wonbon_pages::{Cell, escape};
+
+use crate::api::places::Nothing;
+use crate::api::{collapsing, comparisons, documents, families, keeping, places, searching, texts};
+use crate::messages::Say;
+use crate::pages::frame;
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+use crate::view::{Reply, View};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Wonbon",
+        description = "Stores documents, says of each whether it copies an earlier one, and answers questions about them. Problems are told by stable codes."
+    ),
+    paths(
+        documents::add,
+        documents::list,
+        documents::delete_by_parameter,
+        documents::get_one,
+        documents::delete_one,
+        documents::check,
+        searching::search,
+        texts::similar,
+        texts::post_similar,
+        texts::within,
+        texts::post_within,
+        texts::contains,
+        texts::post_contains,
+        texts::sources,
+        texts::post_sources,
+        places::moved,
+        places::copies,
+        places::changes,
+        places::watched,
+        places::watch,
+        places::unwatch,
+        places::report,
+        comparisons::compare,
+        comparisons::post_compare,
+        collapsing::collapse,
+        families::families,
+        families::family,
+        keeping::status,
+        keeping::backup,
+    )
+)]
+struct Description;
+
+/// The description.
+pub(crate) fn description() -> utoipa::openapi::OpenApi {
+    let mut description = Description::openapi();
+    let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+    let components = description.components.get_or_insert_default();
+    components.add_security_scheme("token", bearer);
+    description
+}
+
+static JSON: LazyLock<Bytes> = LazyLock::new(|| {
+    let json = serde_json::to_vec_pretty(&description()).expect("it has text for keys");
+    Bytes::from(json)
+});
+
+/// `/v1/openapi.json`.
+pub(crate) async fn openapi() -> Response {
+    Reply::bytes("application/json", JSON.clone()).into_response()
+}
+
+/// `/docs`: the description as a page.
+pub(crate) fn docs(_service: &Service, _asked: Nothing, view: &View) -> Result<Reply, Problem> {
+    let View::Page(reader) = view else {
+        return Ok(Reply::bytes("application/json", JSON.clone()));
+    };
+    let mut page = frame::page(reader, reader.say(Say::Docs));
+    page.heading(reader.say(Say::Docs));
+    page.lead(reader.say(Say::DocsLead));
+    page.markup(format_args!("<p><a href=\"/v1/openapi.json\">/v1/openapi.json</a></p>"));
+    let description = serde_json::to_value(description()).expect("it has text for keys");
+    for (path, methods) in description["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in methods.as_object().into_iter().flatten() {
+            let method = method.to_uppercase();
+            page.markup(format_args!(
+                "<section class=route><h2><code>{} {}</code></h2>",
+                escape(&method),
+                escape(path)
+            ));
+            page.paragraph(operation["description"].as_str().unwrap_or_default());
+            parameters(&mut page, reader, operation);
+            bodies(&mut page, reader, operation);
+            page.markup(format_args!("</section>"));
+        }
+    }
+    page.section(reader.say(Say::Problems), |page| {
+        page.paragraph(reader.say(Say::ProblemsLead));
+        let rows: Vec<Vec<Cell>> = Code::ALL
+            .iter()
+            .map(|code| {
+                let name = code.name();
+                vec![
+                    Cell::Markup(format!("<code id=\"{name}\">{name}</code>")),
+                    Cell::Number(code.status().as_u16().to_string()),
+                    code.title().into(),
+                ]
+            })
+            .collect();
+        let columns =
+            [reader.say(Say::Code), reader.say(Say::HttpStatus), reader.say(Say::Meaning)];
+        page.table(&columns, &rows);
+    });
+    Ok(frame::reply(reader, "/docs", page))
+}
+
+fn parameters(page: &mut wonbon_pages::Page, reader: &crate::view::Reader, operation: &Value) {
+    let rows: Vec<Vec<Cell>> = operation["parameters"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|parameter| {
+            let text = |name: &str| parameter[name].as_str().unwrap_or_default().to_owned();
+            vec![Cell::Code(text("name")), text("in").into(), text("description").into()]
+        })
+        .collect();
+    if !rows.is_empty() {
+        let columns =
+            [reader.say(Say::Parameter), reader.say(Say::StandsIn), reader.say(Say::Meaning)];
+        page.table(&columns, &rows);
+    }
+}
+
+fn bodies(page: &mut wonbon_pages::Page, reader: &crate::view::Reader, operation: &Value) {
+    let kinds: Vec<&str> = operation["requestBody"]["content"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(kind, _)| kind.as_str())
+        .collect();
+    if !kinds.is_empty() {
+        page.paragraph(&format!("{}: {}", reader.say(Say::Body), kinds.join(", ")));
+    }
+}

@@ -1,0 +1,207 @@
+//! One document: its text, what is known of it, what it is and why, its family, its versions.
+
+use serde::{Deserialize, Serialize};
+use wonbon_pages::{Cell, Page, escape, fill, thousands};
+use wonbon_store::{FamilyPart, Kind, PageHistory, Rule, StoredDocument};
+
+use super::frame::{page, reply};
+use super::pieces::{
+    document_link, family_columns, family_row, kind_mark, link, outside_link, part, span, time,
+    time_line,
+};
+use crate::json;
+use crate::messages::Say;
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+use crate::view::{Reader, Reply, View};
+
+/// Members of the family that are shown.
+const MEMBERS: usize = 20;
+
+/// Characters of text that a page shows; the rest is one link away.
+const MOST_CHARACTERS: usize = 100_000;
+
+/// Which document.
+#[derive(Debug, Deserialize)]
+pub(crate) struct DocumentQuestion {
+    key: Option<String>,
+}
+
+#[derive(Serialize)]
+struct DocumentAnswer<'a> {
+    document: json::Document<'a>,
+    family_total: u64,
+    family: Vec<json::Named<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<json::History<'a>>,
+}
+
+fn found(service: &Service, asked: &DocumentQuestion) -> Result<StoredDocument, Problem> {
+    let key = asked
+        .key
+        .as_deref()
+        .ok_or_else(|| Problem::new(Code::BadParameter, "`key` says which document is meant"))?;
+    service.store.find(key)?.ok_or_else(|| Problem::unknown(key))
+}
+
+/// `/raw`: the core text.
+pub(crate) fn raw(service: &Service, asked: DocumentQuestion, _: &View) -> Result<Reply, Problem> {
+    Ok(Reply::text(found(service, &asked)?.text))
+}
+
+/// `/document`.
+pub(crate) fn document(
+    service: &Service,
+    asked: DocumentQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    let document = found(service, &asked)?;
+    let key = document.key.as_str();
+    let family =
+        service.store.family_part(key, 0, MEMBERS)?.ok_or_else(|| Problem::unknown(key))?;
+    let history = service.store.history(key, None)?;
+    let View::Page(reader) = view else {
+        return Ok(Reply::json(&DocumentAnswer {
+            document: json::Document::of(&document),
+            family_total: family.total,
+            family: family.documents.iter().map(json::Named::of).collect(),
+            history: history.as_ref().map(json::History::of),
+        }));
+    };
+    let title = document.title.as_deref().filter(|title| !title.trim().is_empty());
+    let mut page = page(reader, title.unwrap_or(key));
+    page.heading(title.unwrap_or(key));
+    verdict(&mut page, reader, &document, service.store.params().rule);
+    links(&mut page, reader, &document);
+    page.columns(|page| {
+        page.section(reader.say(Say::Facts), |page| facts(page, reader, &document));
+        if let Some(history) = history.as_ref().filter(|history| history.versions.len() > 1) {
+            page.section(reader.say(Say::Versions), |page| versions(page, reader, history));
+        }
+    });
+    if family.total > 1 {
+        page.section(reader.say(Say::Family), |page| {
+            members(page, reader, &family, key);
+        });
+    }
+    page.section(reader.say(Say::Text), |page| {
+        let end = document.text.char_indices().nth(MOST_CHARACTERS).map(|(at, _)| at);
+        let shown = &document.text[..end.unwrap_or(document.text.len())];
+        let language = document.language.as_deref().unwrap_or_default();
+        page.markup(format_args!(
+            "<div class=body lang=\"{}\" dir=auto>{}</div>",
+            escape(language),
+            escape(shown)
+        ));
+        if end.is_some() {
+            let rest = link("/raw", &[("key", key)], reader.say(Say::WholeText));
+            page.markup(format_args!("<p>{rest}</p>"));
+        }
+    });
+    Ok(reply(reader, "/document", page))
+}
+
+/// What it is, and why.
+fn verdict(page: &mut Page, reader: &Reader, document: &StoredDocument, rule: Rule) {
+    let verdict = &document.verdict;
+    let mut why = match (&verdict.original, verdict.kind) {
+        (Some(original), _) => {
+            let of = escape(reader.say(Say::OfOriginal));
+            fill(&of, &[&document_link(original, "")])
+        }
+        (None, Kind::Original) if document.copies > 0 => {
+            escape(&reader.tell(Say::HasCopies, &[&thousands(document.copies)]))
+        }
+        (None, Kind::Original) => escape(reader.say(Say::NoEarlierLikeIt)),
+        (None, _) => escape(reader.say(Say::WithoutWords)),
+    };
+    let mut facts = Vec::new();
+    if let Some(resemblance) = verdict.resemblance {
+        facts.push(format!("{} {}", reader.say(Say::Resemblance), part(resemblance)));
+    }
+    if let Some(features) = verdict.features_equal {
+        facts.push(reader.tell(Say::FeaturesAgree, &[&features.to_string()]));
+    }
+    if verdict.original.is_some() {
+        facts.push(reader.tell(Say::ByTheRule, &[&rule.to_string()]));
+    }
+    if !facts.is_empty() {
+        why.push_str(&format!(" <small>({})</small>", escape(&facts.join(", "))));
+    }
+    page.markup(format_args!("<p class=verdict>{} {why}</p>", kind_mark(reader, verdict.kind)));
+}
+
+fn links(page: &mut Page, reader: &Reader, document: &StoredDocument) {
+    let key = document.key.as_str();
+    let mut links = Vec::new();
+    if let Some(original) = &document.verdict.original {
+        let question = [("a", original.as_str()), ("b", key)];
+        links.push(link("/compare", &question, reader.say(Say::CompareWithOriginal)));
+    }
+    links.push(link("/ask", &[("key", key)], reader.say(Say::Ask)));
+    links.push(link("/copies", &[("url", key)], reader.say(Say::Copies)));
+    links.push(link("/moved", &[("url", key)], reader.say(Say::Moved)));
+    links.push(link("/changes", &[("url", key)], reader.say(Say::Changes)));
+    links.push(link("/raw", &[("key", key)], reader.say(Say::PlainText)));
+    links.push(link("/document.json", &[("key", key)], "JSON"));
+    page.markup(format_args!("<p class=links>{}</p>", links.join(" ")));
+}
+
+fn facts(page: &mut Page, reader: &Reader, document: &StoredDocument) {
+    let mut rows = vec![(Say::Key, Cell::Markup(outside_link(&document.key)))];
+    if let Some(url) = document.url.as_ref().filter(|url| **url != document.key) {
+        rows.push((Say::Address, Cell::Markup(outside_link(url))));
+    }
+    for (name, value) in [
+        (Say::Site, &document.site),
+        (Say::Author, &document.author),
+        (Say::LanguageField, &document.language),
+    ] {
+        if let Some(value) = value {
+            rows.push((name, value.as_str().into()));
+        }
+    }
+    rows.push((Say::Created, time(document.created).into()));
+    rows.push((Say::StoredAt, time(document.stored).into()));
+    rows.push((Say::Words, thousands(document.words).into()));
+    rows.push((Say::VersionNumber, document.version.to_string().into()));
+    let rows: Vec<Vec<Cell>> =
+        rows.into_iter().map(|(name, value)| vec![reader.say(name).into(), value]).collect();
+    page.table(&[], &rows);
+}
+
+fn versions(page: &mut Page, reader: &Reader, history: &PageHistory) {
+    let rows: Vec<Vec<Cell>> = history
+        .versions
+        .iter()
+        .rev()
+        .map(|version| {
+            let seen: Vec<String> =
+                version.seen.iter().map(|(first, last)| span(*first, *last)).collect();
+            vec![
+                Cell::Number(version.version.to_string()),
+                time(version.stored).into(),
+                seen.join(", ").into(),
+                version.words.into(),
+                Cell::Number(version.resemblance.map_or_else(|| "–".to_owned(), part)),
+            ]
+        })
+        .collect();
+    let columns = [Say::VersionNumber, Say::StoredAt, Say::Seen, Say::Words, Say::ToTheOneBefore]
+        .map(|word| reader.say(word));
+    page.table(&columns, &rows);
+}
+
+fn members(page: &mut Page, reader: &Reader, family: &FamilyPart, key: &str) {
+    time_line(page, reader, &family.documents);
+    let original = family.documents.first().map_or("", |document| document.key.as_str());
+    let rows: Vec<Vec<Cell>> = family
+        .documents
+        .iter()
+        .map(|document| family_row(reader, document, original, key))
+        .collect();
+    page.table(&family_columns(reader), &rows);
+    let all = reader.tell(Say::FamilyOf, &[&thousands(family.total)]);
+    let all = link("/family", &[("key", original)], &all);
+    page.markup(format_args!("<p>{all}</p>"));
+}

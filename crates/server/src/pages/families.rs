@@ -1,0 +1,143 @@
+//! Families: how large, the largest; and one of them with how much its documents resemble each other.
+
+use wonbon_pages::{Cell, Page, escape, thousands};
+use wonbon_sketch::ElementSet;
+use wonbon_store::{Families, FamilyPart};
+use wonbon_text::shingles::Shingler;
+
+use super::frame::{page, reply};
+use super::pieces::{document_link, family_columns, family_row, link, next_link, time, time_line};
+use crate::messages::Say;
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::view::{Reader, Reply};
+
+/// Documents in the matrix.
+const MATRIX: usize = 12;
+
+/// Upper ends of the classes of size; the last has none.
+const SIZES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// `/families`.
+pub(crate) fn families_page(reader: &Reader, found: &Families, next: Option<String>) -> Reply {
+    let mut page = page(reader, reader.say(Say::Families));
+    page.heading(reader.say(Say::Families));
+    page.lead(&reader.tell(Say::FamiliesLead, &[&thousands(found.total)]));
+    if found.total == 0 {
+        page.paragraph(reader.say(Say::NoCopiesYet));
+        return reply(reader, "/families", page);
+    }
+    page.section(reader.say(Say::FamilySizes), |page| {
+        let mut counts = [0; SIZES.len() + 1];
+        for (copies, families) in &found.sizes {
+            counts[SIZES.partition_point(|end| end < copies)] += families;
+        }
+        let name = |at: usize| match (at.checked_sub(1).map(|before| SIZES[before]), SIZES.get(at))
+        {
+            (Some(before), Some(end)) if before + 1 < *end => format!("{}–{end}", before + 1),
+            (_, Some(end)) => end.to_string(),
+            (before, None) => format!("{}+", before.unwrap_or(0) + 1),
+        };
+        let last = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
+        let rows: Vec<(String, u64)> =
+            counts[..=last].iter().enumerate().map(|(at, count)| (name(at), *count)).collect();
+        page.bars(reader.say(Say::FamiliesByCopies), &rows);
+    });
+    page.section(reader.say(Say::Largest), |page| {
+        let rows: Vec<Vec<Cell>> = found
+            .families
+            .iter()
+            .map(|family| {
+                let original = &family.original;
+                let title = original.title.as_deref().unwrap_or_default();
+                vec![
+                    Cell::Markup(format!(
+                        "{}<br><small>{}</small>",
+                        link(
+                            "/family",
+                            &[("key", &original.key)],
+                            if title.trim().is_empty() { &original.key } else { title }
+                        ),
+                        escape(&original.key)
+                    )),
+                    family.copies.into(),
+                    family.sites.into(),
+                    time(original.created).into(),
+                    time(family.last).into(),
+                ]
+            })
+            .collect();
+        let columns = [Say::Original, Say::CopiesCount, Say::Sites, Say::Created, Say::LastCopy]
+            .map(|word| reader.say(word));
+        page.table(&columns, &rows);
+    });
+    next_link(&mut page, reader, "/families", &[], next.as_deref());
+    reply(reader, "/families", page)
+}
+
+/// `/family`.
+pub(crate) fn family_page(
+    service: &Service,
+    reader: &Reader,
+    part: &FamilyPart,
+    offset: usize,
+    next: Option<String>,
+) -> Result<Reply, Problem> {
+    let first = part.documents.first();
+    let original = first
+        .map(|document| document.verdict.original.clone().unwrap_or_else(|| document.key.clone()));
+    let original = original.unwrap_or_default();
+    let title = first
+        .filter(|_| offset == 0)
+        .and_then(|document| document.title.clone())
+        .filter(|title| !title.trim().is_empty())
+        .unwrap_or_else(|| original.clone());
+    let mut page = page(reader, &format!("{title} · {}", reader.say(Say::Family)));
+    page.markup(format_args!("<h1>{}</h1>", document_link(&original, &title)));
+    page.lead(&reader.tell(Say::FamilyOf, &[&thousands(part.total)]));
+    time_line(&mut page, reader, &part.documents);
+    let rows: Vec<Vec<Cell>> =
+        part.documents.iter().map(|document| family_row(reader, document, &original, "")).collect();
+    page.table(&family_columns(reader), &rows);
+    next_link(&mut page, reader, "/family", &[("key", &original)], next.as_deref());
+    if part.documents.len() > 1 {
+        page.section(reader.say(Say::Matrix), |page| {
+            page.paragraph(reader.say(Say::MatrixLead));
+            matrix(page, service, part);
+        });
+    }
+    Ok(reply(reader, "/families", page))
+}
+
+/// The exact resemblance of each pair.
+fn matrix(page: &mut Page, service: &Service, part: &FamilyPart) {
+    let documents = &part.documents[..part.documents.len().min(MATRIX)];
+    let mut shingler = Shingler::new(service.store.params().shingle_words);
+    let sets: Vec<ElementSet> = documents
+        .iter()
+        .map(|document| {
+            let mut all = Vec::new();
+            shingler.for_each_chunk(&document.text, |chunk| all.extend_from_slice(chunk));
+            ElementSet::new(all)
+        })
+        .collect();
+    page.markup(format_args!("<div class=wide><table class=matrix><tr><td></td>"));
+    for number in 1..=documents.len() {
+        page.markup(format_args!("<th scope=col>{number}</th>"));
+    }
+    page.markup(format_args!("</tr>"));
+    for (at, document) in documents.iter().enumerate() {
+        page.markup(format_args!(
+            "<tr><th scope=row>{} <small>{}</small></th>",
+            at + 1,
+            escape(&document.key)
+        ));
+        for other in &sets {
+            let resemblance = sets[at].resemblance(other);
+            let class = (resemblance * 10.0).floor().clamp(0.0, 10.0) as u32;
+            page.markup(format_args!("<td class=\"n m{class}\">{resemblance:.2}</td>"));
+        }
+        page.markup(format_args!("</tr>"));
+    }
+    page.markup(format_args!("</table></div>"));
+}

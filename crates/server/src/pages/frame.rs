@@ -1,0 +1,258 @@
+//! What every page has around it: names and links, language, light and dark; and its style and script.
+
+use std::sync::LazyLock;
+
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION, SET_COOKIE};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, escape, fill};
+
+use crate::messages::Say;
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+use crate::tokens::hexadecimal;
+use crate::view::{
+    LANGUAGE_COOKIE, Language, Reader, Reply, SCHEME_COOKIE, Scheme, View, set_cookie,
+};
+
+/// The style of the pieces, then of what only the service has.
+static CSS: LazyLock<Bytes> =
+    LazyLock::new(|| Bytes::from(format!("{STYLE}{}", include_str!("wonbon.css"))));
+static SCRIPT: &str = include_str!("wonbon.js");
+static MARK: &str = include_str!("wonbon.svg");
+
+/// Changes when style or script do, so that a browser may keep them for ever.
+static EDITION: LazyLock<String> = LazyLock::new(|| {
+    let mut hash = Sha256::new();
+    hash.update(&CSS[..]);
+    hash.update(SCRIPT);
+    hash.update(MARK);
+    hexadecimal(&hash.finalize()[..6])
+});
+
+/// A year.
+const COOKIE_SECONDS: u32 = 31_536_000;
+
+impl Reader {
+    /// A message in the reader's language.
+    pub(crate) fn say(&self, message: Say) -> &'static str {
+        message.in_language(self.language)
+    }
+
+    /// A message with its values put in.
+    pub(crate) fn tell(&self, message: Say, values: &[&str]) -> String {
+        fill(self.say(message), values)
+    }
+}
+
+/// An empty page in the reader's language.
+pub(crate) fn page(reader: &Reader, title: &str) -> Page {
+    let wording = match reader.language {
+        Language::English => &ENGLISH,
+        Language::Korean => &KOREAN,
+    };
+    Page::in_language(title, wording)
+}
+
+/// The pages that are always one step away.
+const LINKS: [(&str, Say); 9] = [
+    ("/search", Say::Search),
+    ("/ask", Say::Ask),
+    ("/compare", Say::Compare),
+    ("/moved", Say::Moved),
+    ("/copies", Say::Copies),
+    ("/changes", Say::Changes),
+    ("/watch", Say::Watch),
+    ("/families", Say::Families),
+    ("/status", Say::Status),
+];
+
+/// A finished page; `here` is the link it stands under.
+pub(crate) fn reply(reader: &Reader, here: &str, page: Page) -> Reply {
+    Reply::html(framed(reader, here, &page), reader)
+}
+
+fn framed(reader: &Reader, here: &str, page: &Page) -> String {
+    let edition = EDITION.as_str();
+    let title = match page.title() {
+        "" => "Wonbon".to_owned(),
+        title => format!("{} · Wonbon", escape(title)),
+    };
+    let scheme = match reader.scheme {
+        Scheme::Auto => "",
+        Scheme::Light => " class=light",
+        Scheme::Dark => " class=dark",
+    };
+    let mut links = String::new();
+    for (address, name) in LINKS {
+        let current = if address == here { " aria-current=page" } else { "" };
+        links.push_str(&format!(
+            "<li><a href=\"{address}\"{current}>{}</a></li>",
+            escape(reader.say(name))
+        ));
+    }
+    format!(
+        "<!doctype html><html lang={}{scheme}><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\"><meta name=color-scheme content=\"light dark\"><title>{title}</title><link rel=stylesheet href=\"/static/wonbon.css?v={edition}\"><link rel=icon href=\"/static/wonbon.svg?v={edition}\"><script src=\"/static/wonbon.js?v={edition}\" defer></script></head><body><a class=skip href=\"#main\">{}</a><header><nav aria-label=\"{}\"><a class=brand href=\"/\"><img src=\"/static/wonbon.svg?v={edition}\" alt=\"\" width=24 height=24>Wonbon</a><ul>{links}</ul></nav>{}</header><main id=main tabindex=-1>\n{}</main><footer><a href=\"/docs\">{}</a>{}</footer></body></html>\n",
+        reader.language.code(),
+        escape(reader.say(Say::SkipToContent)),
+        escape(reader.say(Say::Navigation)),
+        choices(reader),
+        page.body(),
+        escape(reader.say(Say::Docs)),
+        twin(reader, here),
+    )
+}
+
+/// The link to a page's JSON.
+fn twin(reader: &Reader, here: &str) -> String {
+    let (path, question) = match reader.address.split_once('?') {
+        Some((path, question)) => (path, format!("?{question}")),
+        None => (reader.address.as_str(), String::new()),
+    };
+    let path = if path == "/" { "/index" } else { path };
+    let has_twin = here == path || here == "/" || path == "/document" || path == "/family";
+    if !has_twin || path == "/docs" || path == "/login" {
+        return String::new();
+    }
+    format!(" · <a href=\"{}\" rel=alternate>JSON</a>", escape(&format!("{path}.json{question}")))
+}
+
+/// Language, light and dark, signing in and out.
+fn choices(reader: &Reader) -> String {
+    let mut text =
+        format!("<ul class=choices aria-label=\"{}\">", escape(reader.say(Say::Choices)));
+    let mut choice = |what: &str, value: &str, name: &str, language: &str, chosen: bool| {
+        let address = address("/choose", &[(what, value), ("back", &reader.address)]);
+        let current = if chosen { " aria-current=true" } else { "" };
+        text.push_str(&format!(
+            "<li><a href=\"{}\"{language}{current} rel=nofollow>{}</a></li>",
+            escape(&address),
+            escape(name)
+        ));
+    };
+    let language = reader.language;
+    choice("language", "ko", "한국어", " lang=ko", language == Language::Korean);
+    choice("language", "en", "English", " lang=en", language == Language::English);
+    for (scheme, name) in
+        [(Scheme::Auto, Say::Auto), (Scheme::Light, Say::Light), (Scheme::Dark, Say::Dark)]
+    {
+        choice("scheme", scheme.name(), reader.say(name), "", reader.scheme == scheme);
+    }
+    if let Some(signed_in) = reader.signed_in {
+        let name = if signed_in { Say::SignOut } else { Say::SignIn };
+        text.push_str(&format!("<li><a href=\"/login\">{}</a></li>", escape(reader.say(name))));
+    }
+    text.push_str("</ul>");
+    text
+}
+
+/// An address with its question.
+pub(crate) fn address(path: &str, question: &[(&str, &str)]) -> String {
+    if question.is_empty() {
+        return path.to_owned();
+    }
+    let mut written = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in question {
+        written.append_pair(name, value);
+    }
+    format!("{path}?{}", written.finish())
+}
+
+/// What a person chose.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Choice {
+    language: Option<String>,
+    scheme: Option<String>,
+    #[serde(default)]
+    back: String,
+}
+
+/// `/choose`: remembers a language or light and dark, and goes back.
+pub(crate) fn choose(_: &Service, asked: Choice, _: &View) -> Result<Reply, Problem> {
+    let mut reply = Reply::see_other(own_address(&asked.back));
+    let language = asked.language.as_deref().and_then(Language::from_code);
+    let scheme = asked.scheme.as_deref().and_then(Scheme::from_name);
+    if language.is_none() && scheme.is_none() {
+        return Err(Problem::new(
+            Code::BadParameter,
+            "`language` is ko or en, `scheme` is auto, light or dark",
+        ));
+    }
+    if let Some(language) = language {
+        let cookie = set_cookie(LANGUAGE_COOKIE, language.code(), Some(COOKIE_SECONDS));
+        reply = reply.with_header(SET_COOKIE, cookie);
+    }
+    if let Some(scheme) = scheme {
+        let cookie = set_cookie(SCHEME_COOKIE, scheme.name(), Some(COOKIE_SECONDS));
+        reply = reply.with_header(SET_COOKIE, cookie);
+    }
+    Ok(reply)
+}
+
+/// An address of this service; anything else is its first page.
+pub(crate) fn own_address(address: &str) -> &str {
+    let is_own = address.starts_with('/')
+        && !address.starts_with("//")
+        && !address.contains(['\\', '\r', '\n'])
+        && address.is_ascii();
+    if is_own { address } else { "/" }
+}
+
+fn kept(kind: &'static str, body: Bytes) -> Response {
+    let mut response = Reply::bytes(kind, body).into_response();
+    let keep = HeaderValue::from_static("public, max-age=31536000, immutable");
+    response.headers_mut().insert(CACHE_CONTROL, keep);
+    response
+}
+
+/// The style sheet.
+pub(crate) async fn style() -> Response {
+    kept("text/css; charset=utf-8", CSS.clone())
+}
+
+/// The script.
+pub(crate) async fn script() -> Response {
+    kept("text/javascript; charset=utf-8", Bytes::from_static(SCRIPT.as_bytes()))
+}
+
+/// The mark: an original and its copies.
+pub(crate) async fn mark() -> Response {
+    kept("image/svg+xml", Bytes::from_static(MARK.as_bytes()))
+}
+
+/// A problem as a page.
+pub(crate) fn problem_page(problem: &Problem, reader: &Reader) -> Response {
+    let title = problem.code.title_in(reader.language);
+    let mut page = page(reader, title);
+    page.heading(title);
+    page.lead(&problem.detail);
+    if problem.code.status() == StatusCode::UNAUTHORIZED {
+        page.markup(format_args!(
+            "<p><a class=button href=\"/login\">{}</a></p>",
+            escape(reader.say(Say::SignIn))
+        ));
+    }
+    page.markup(format_args!("<p><code>{}</code></p>", problem.code.name()));
+    let mut response = reply(reader, "", page).with_status(problem.code.status()).into_response();
+    response.headers_mut().extend(problem.headers());
+    // A problem leads nowhere.
+    response.headers_mut().remove(LOCATION);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_own_addresses_are_gone_back_to() {
+        assert_eq!(own_address("/search?q=a"), "/search?q=a");
+        for other in ["https://evil.example", "//evil.example", "/\\evil.example", "", "/a\r\nb: c"]
+        {
+            assert_eq!(own_address(other), "/", "{other}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Pages for people: made on the server, readable without script, in Korean and English.
+//!
+//! Each page is made of the pieces of `wonbon-pages`; what comes from documents or from whoever asks is
+//! escaped by them. The style sheet and the one small script are files of their own, because nothing
+//! inline may run ([`crate::guard`]). The script only improves: keys to go from difference to
+//! difference, and a key to get to the search box.
+
+mod ask;
+mod compare;
+mod document;
+mod families;
+pub(crate) mod frame;
+mod home;
+mod pieces;
+mod places;
+mod search;
+mod sign_in;
+mod status;
+
+pub(crate) use ask::ask_page;
+pub(crate) use compare::compare_page;
+pub(crate) use document::{document, raw};
+pub(crate) use families::{families_page, family_page};
+pub(crate) use frame::{choose, mark, problem_page, script, style};
+pub(crate) use home::{go, home};
+pub(crate) use places::{changes_page, copies_page, history_page, moved_page, watch_page};
+pub(crate) use search::{ResultPage, search_page};
+pub(crate) use sign_in::{login, login_page};
+pub(crate) use status::status_page;

@@ -1,0 +1,77 @@
+//! Signing in with a token, and out again.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::SET_COOKIE;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use wonbon_pages::escape;
+
+use super::frame::{page, reply};
+use super::pieces::form_mark;
+use crate::api::places::Nothing;
+use crate::asked::{from_form, whole_body};
+use crate::guard::good_token;
+use crate::messages::Say;
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::view::{Reply, TOKEN_COOKIE, View, set_cookie};
+
+/// How long a browser keeps a token: a day.
+const COOKIE_SECONDS: u32 = 86_400;
+
+/// `/login`.
+pub(crate) fn login_page(service: &Service, _: Nothing, view: &View) -> Result<Reply, Problem> {
+    let View::Page(reader) = view else {
+        return Ok(Reply::json(&serde_json::json!({ "tokens": service.tokens.is_some() })));
+    };
+    let mut page = page(reader, reader.say(Say::SignIn));
+    if reader.signed_in == Some(true) {
+        page.heading(reader.say(Say::SignOut));
+        page.markup(format_args!(
+            "<form action=\"/login\" method=post>{}<input type=hidden name=token value=\"\"><button>{}</button></form>",
+            form_mark(reader),
+            escape(reader.say(Say::SignOut))
+        ));
+        return Ok(reply(reader, "/login", page));
+    }
+    page.heading(reader.say(Say::SignIn));
+    if service.tokens.is_none() {
+        page.paragraph(reader.say(Say::NoTokensNeeded));
+        return Ok(reply(reader, "/login", page));
+    }
+    page.lead(reader.say(Say::SignInLead));
+    page.markup(format_args!(
+        "<form class=ask action=\"/login\" method=post>{}<label class=text>{}<input type=password name=token required autocomplete=current-password></label><button>{}</button></form>",
+        form_mark(reader),
+        escape(reader.say(Say::Token)),
+        escape(reader.say(Say::SignIn))
+    ));
+    Ok(reply(reader, "/login", page))
+}
+
+#[derive(Deserialize)]
+struct Given {
+    #[serde(default)]
+    token: String,
+}
+
+/// `POST /login`: a good token becomes a cookie; an empty one takes it away.
+pub(crate) async fn login(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let signed = async {
+        let body = whole_body(&service, &parts.headers, body).await?;
+        let Given { token } = from_form(&service, &parts, body).await?;
+        let token = token.trim();
+        if token.is_empty() {
+            let cookie = set_cookie(TOKEN_COOKIE, "", Some(0));
+            return Ok(Reply::see_other("/").with_header(SET_COOKIE, cookie));
+        }
+        good_token(&service, token)?;
+        let cookie = set_cookie(TOKEN_COOKIE, token, Some(COOKIE_SECONDS));
+        Ok(Reply::see_other("/").with_header(SET_COOKIE, cookie))
+    };
+    let signed: Result<Reply, Problem> = signed.await;
+    signed.into_response()
+}

@@ -1,0 +1,56 @@
+//! Cursors: where a list goes on.
+//!
+//! A cursor names the last thing that was shown, not how many were, so that what comes in meanwhile
+//! shifts nothing. (Search counts: its results are ranked anew for every page.) Clients hand it back as
+//! it is; what it says is nobody's promise.
+
+use crate::problem::{Code, Problem};
+
+/// Where a list goes on: two numbers, whose meaning is the list's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cursor(pub(crate) [u64; 2]);
+
+impl Cursor {
+    /// Reads a cursor of a kind of list; none for the beginning.
+    pub(crate) fn read(text: Option<&str>, kind: char) -> Result<Option<Cursor>, Problem> {
+        let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+        let numbers = text.strip_prefix(kind).and_then(|rest| {
+            let (one, two) = rest.split_once('-')?;
+            Some([one.parse().ok()?, two.parse().ok()?])
+        });
+        numbers.map(|numbers| Some(Cursor(numbers))).ok_or_else(Cursor::wrong)
+    }
+
+    pub(crate) fn wrong() -> Problem {
+        Problem::new(Code::BadCursor, "hand back `next` of an earlier answer as it is")
+    }
+
+    pub(crate) fn write(self, kind: char) -> String {
+        let [one, two] = self.0;
+        format!("{kind}{one}-{two}")
+    }
+}
+
+/// The cursor behind the last thing shown, if there is more.
+pub(crate) fn next_of(is_more: bool, kind: char, last: Option<[u64; 2]>) -> Option<String> {
+    last.filter(|_| is_more).map(|numbers| Cursor(numbers).write(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_comes_back_as_it_went_and_others_are_refused() {
+        let cursor = Cursor([17, u64::MAX]);
+        assert_eq!(Cursor::read(Some(&cursor.write('f')), 'f'), Ok(Some(cursor)));
+        assert_eq!(Cursor::read(None, 'f'), Ok(None));
+        for wrong in ["f17", "d17-4", "f-1-2", "f1-2-3", "17", "f99999999999999999999-1"] {
+            assert_eq!(
+                Cursor::read(Some(wrong), 'f').unwrap_err().code,
+                Code::BadCursor,
+                "{wrong}"
+            );
+        }
+    }
+}

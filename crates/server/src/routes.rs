@@ -1,0 +1,177 @@
+//! All routes in one table: method, path, which scope they need, who answers.
+//!
+//! The table is what the router is made of, what scopes are looked up in, what requests are counted by,
+//! and what a test compares the description (`/v1/openapi.json`) with.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, delete, get, post};
+
+use crate::api::{collapsing, comparisons, documents, families, keeping, places, searching, texts};
+use crate::asked::{posted, question, removal};
+use crate::guard::guard;
+use crate::pages;
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+use crate::tokens::Scope;
+
+/// A route.
+struct Route {
+    method: &'static str,
+    path: &'static str,
+    /// None for what is open to all.
+    scope: Option<Scope>,
+    answers: MethodRouter<Arc<Service>>,
+}
+
+fn routes() -> Vec<Route> {
+    const READ: Option<Scope> = Some(Scope::Read);
+    const ADD: Option<Scope> = Some(Scope::Add);
+    const ADMIN: Option<Scope> = Some(Scope::Admin);
+    let mut routes = Vec::new();
+    let mut route = |method, path, scope, answers| {
+        routes.push(Route { method, path, scope, answers });
+    };
+
+    route("GET", "/healthz", None, get(keeping::healthz));
+    route("GET", "/readyz", None, get(keeping::readyz));
+    route("GET", "/metrics", READ, get(keeping::metrics));
+
+    route("POST", "/v1/documents", ADD, post(documents::add));
+    route("GET", "/v1/documents", READ, question(documents::list));
+    route("DELETE", "/v1/documents", ADD, delete(documents::delete_by_parameter));
+    route("GET", "/v1/documents/{key}", READ, get(documents::get_one));
+    route("DELETE", "/v1/documents/{key}", ADD, delete(documents::delete_one));
+    route("POST", "/v1/check", READ, post(documents::check));
+    route("GET", "/v1/search", READ, question(searching::search));
+    route("GET", "/v1/similar", READ, question(texts::similar));
+    route("POST", "/v1/similar", READ, posted(texts::post_similar));
+    route("GET", "/v1/within", READ, question(texts::within));
+    route("POST", "/v1/within", READ, posted(texts::post_within));
+    route("GET", "/v1/contains", READ, question(texts::contains));
+    route("POST", "/v1/contains", READ, posted(texts::post_contains));
+    route("GET", "/v1/sources", READ, question(texts::sources));
+    route("POST", "/v1/sources", READ, posted(texts::post_sources));
+    route("GET", "/v1/moved", READ, question(places::moved));
+    route("GET", "/v1/copies", READ, question(places::copies));
+    route("GET", "/v1/changes", READ, question(places::changes));
+    route("GET", "/v1/watch", READ, question(places::watched));
+    route("POST", "/v1/watch", ADD, posted(places::watch));
+    route("DELETE", "/v1/watch", ADD, removal(places::unwatch));
+    route("GET", "/v1/watch/report", READ, question(places::report));
+    route("GET", "/v1/compare", READ, question(comparisons::compare));
+    route("POST", "/v1/compare", READ, posted(comparisons::post_compare));
+    route("POST", "/v1/collapse", READ, posted(collapsing::collapse));
+    route("GET", "/v1/families", READ, question(families::families));
+    route("GET", "/v1/family", READ, question(families::family));
+    route("GET", "/v1/status", READ, question(keeping::status));
+    route("POST", "/v1/backup", ADMIN, posted(keeping::backup));
+    route("GET", "/v1/openapi.json", None, get(crate::openapi::openapi));
+
+    route("GET", "/docs", None, question(crate::openapi::docs));
+    route("GET", "/static/wonbon.css", None, get(pages::style));
+    route("GET", "/static/wonbon.js", None, get(pages::script));
+    route("GET", "/static/wonbon.svg", None, get(pages::mark));
+    route("GET", "/choose", None, question(pages::choose));
+    route("GET", "/login", None, question(pages::login_page));
+    route("POST", "/login", None, post(pages::login));
+
+    route("GET", "/", READ, question(pages::home));
+    route("POST", "/go", READ, posted(pages::go));
+    route("POST", "/ask", READ, posted(texts::ask));
+    route("POST", "/watch", ADD, posted(places::watch));
+    route("GET", "/raw", READ, question(pages::raw));
+    // Each page with its JSON twin.
+    route("GET", "/index.json", READ, question(pages::home));
+    for (page, twin, answers) in [
+        ("/search", "/search.json", question(searching::search)),
+        ("/document", "/document.json", question(pages::document)),
+        ("/compare", "/compare.json", question(comparisons::compare)),
+        ("/ask", "/ask.json", question(texts::ask)),
+        ("/moved", "/moved.json", question(places::moved)),
+        ("/copies", "/copies.json", question(places::copies)),
+        ("/changes", "/changes.json", question(places::changes)),
+        ("/watch", "/watch.json", question(places::report)),
+        ("/families", "/families.json", question(families::families)),
+        ("/family", "/family.json", question(families::family)),
+        ("/status", "/status.json", question(keeping::status)),
+    ] {
+        route("GET", page, READ, answers.clone());
+        route("GET", twin, READ, answers);
+    }
+    routes
+}
+
+/// Method, path and scope of every route.
+pub(crate) fn table() -> Vec<(&'static str, &'static str, Option<Scope>)> {
+    routes().into_iter().map(|route| (route.method, route.path, route.scope)).collect()
+}
+
+/// The router.
+pub(crate) fn router(service: Arc<Service>) -> Router {
+    let mut router = Router::new();
+    for Route { path, answers, .. } in routes() {
+        router = router.route(path, answers);
+    }
+    router
+        .fallback(no_such_address)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(middleware::from_fn_with_state(service.clone(), guard))
+        .with_state(service)
+}
+
+async fn no_such_address(State(_): State<Arc<Service>>) -> Response {
+    Problem::new(Code::NoSuchAddress, "/docs lists what there is").into_response()
+}
+
+async fn method_not_allowed(State(_): State<Arc<Service>>) -> Response {
+    let problem = Problem::new(Code::MethodNotAllowed, "/docs lists what can be done here");
+    debug_assert_eq!(problem.code.status(), StatusCode::METHOD_NOT_ALLOWED);
+    problem.into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_description_has_every_route_and_no_other() {
+        let description = serde_json::to_value(crate::openapi::description()).unwrap();
+        let mut described = BTreeSet::new();
+        for (path, methods) in description["paths"].as_object().unwrap() {
+            for method in methods.as_object().unwrap().keys() {
+                described.insert((method.to_uppercase(), path.clone()));
+            }
+        }
+        let routed: BTreeSet<(String, String)> = table()
+            .into_iter()
+            .filter(|(_, path, _)| path.starts_with("/v1/") && *path != "/v1/openapi.json")
+            .map(|(method, path, _)| (method.to_owned(), path.to_owned()))
+            .collect();
+        assert_eq!(described, routed);
+    }
+
+    #[test]
+    fn whatever_changes_something_needs_more_than_reading() {
+        // Posted because they are long, not because they change anything.
+        let asked = [
+            "check", "similar", "within", "contains", "sources", "compare", "collapse", "go", "ask",
+        ];
+        for (method, path, scope) in table() {
+            let last = path.rsplit('/').next().unwrap_or_default();
+            if method != "GET" && !asked.contains(&last) && path != "/login" {
+                assert!(scope >= Some(Scope::Add), "{method} {path}");
+            }
+            if path.starts_with("/v1/") && path != "/v1/openapi.json" {
+                assert!(scope.is_some(), "{method} {path}");
+            }
+        }
+    }
+}

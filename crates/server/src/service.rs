@@ -1,0 +1,224 @@
+//! What all handlers share: the store, who may do what, limits, counters.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, watch};
+use wonbon_store::Store;
+
+use crate::adding::Adding;
+use crate::metrics::Metrics;
+use crate::problem::{Code, Problem};
+use crate::rate::{Buckets, Rate};
+use crate::tokens::{Scope, TokenError, TokenFile, random_bytes};
+
+/// How much a client may send, how long it may take, how many may come at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// The longest body, and the longest line of a stream. A page of 32 MB is no page any more.
+    pub body_bytes: usize,
+    /// The longest head of a request. Keys have up to 4 kB and stand in addresses, three bytes for each.
+    pub head_bytes: usize,
+    /// How long a connection may be idle, or take to send the head of a request.
+    pub head_time: Duration,
+    /// How long a body may take, and how long a stream may send nothing.
+    pub body_time: Duration,
+    /// How long an answer may take.
+    pub answer_time: Duration,
+    /// Connections at once.
+    pub connections: usize,
+    /// Requests at once.
+    pub requests: usize,
+    /// Questions that are answered at once: each takes a thread.
+    pub questions: usize,
+    /// How often one client may ask; no limit if not said.
+    pub rate: Option<Rate>,
+    /// How long requests may go on when the service ends.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Limits {
+            body_bytes: 32 << 20,
+            head_bytes: 32 << 10,
+            head_time: Duration::from_secs(60),
+            body_time: Duration::from_secs(60),
+            answer_time: Duration::from_secs(30),
+            connections: 16_384,
+            requests: 4096,
+            questions: 4 * cores,
+            rate: None,
+            grace: Duration::from_secs(20),
+        }
+    }
+}
+
+/// How the service is set up.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The file of tokens; without one everybody on this machine may do everything.
+    pub tokens: Option<PathBuf>,
+    /// Names by which it is called, beside `localhost` and addresses in numbers.
+    pub hosts: Vec<String>,
+    /// The directory in which backups are made; without one there are none.
+    pub backups: Option<PathBuf>,
+    /// Limits.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            listen: SocketAddr::from(([127, 0, 0, 1], 7600)),
+            tokens: None,
+            hosts: Vec::new(),
+            backups: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what would let everybody do everything.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError::TokensNeeded`].
+    pub fn check(&self) -> Result<(), ServerError> {
+        if self.tokens.is_none() && !self.listen.ip().is_loopback() {
+            return Err(ServerError::TokensNeeded { listen: self.listen });
+        }
+        Ok(())
+    }
+}
+
+/// Why the service cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// Everybody who reaches the address could do everything.
+    #[error(
+        "{listen} can be reached by other machines, and there are no tokens: name a file of tokens, \
+         or listen on 127.0.0.1"
+    )]
+    TokensNeeded {
+        /// The address.
+        listen: SocketAddr,
+    },
+    /// The tokens cannot be used.
+    #[error(transparent)]
+    Tokens(#[from] TokenError),
+    /// The address cannot be listened on, or the system gives no threads or random bytes.
+    #[error("could not {doing}")]
+    Io {
+        /// What was tried.
+        doing: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The store could not end cleanly.
+    #[error(transparent)]
+    Store(#[from] wonbon_store::StoreError),
+}
+
+/// What all handlers share.
+pub(crate) struct Service {
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) adding: Adding,
+    pub(crate) tokens: Option<TokenFile>,
+    pub(crate) buckets: Option<Buckets>,
+    /// Which scope a route needs; none for those that are open to all.
+    pub(crate) scopes: HashMap<(&'static str, &'static str), Option<Scope>>,
+    pub(crate) requests: Arc<Semaphore>,
+    questions: Arc<Semaphore>,
+    /// How long opening the store took.
+    pub(crate) open_seconds: f64,
+    /// With which forms are marked.
+    pub(crate) form_secret: [u8; 32],
+    /// True when the service is ending.
+    pub(crate) ending: watch::Receiver<bool>,
+}
+
+impl Service {
+    pub(crate) fn new(
+        store: Store,
+        open_seconds: f64,
+        config: Config,
+        routes: &[(&'static str, &'static str, Option<Scope>)],
+        ending: watch::Receiver<bool>,
+    ) -> Result<Self, ServerError> {
+        config.check()?;
+        let io = |doing: &str| {
+            let doing = doing.to_owned();
+            move |source| ServerError::Io { doing, source }
+        };
+        let metrics =
+            Arc::new(Metrics::new(routes.iter().map(|(method, path, _)| (*method, *path))));
+        let adding = Adding::start(store.clone(), metrics.clone()).map_err(io("start a thread"))?;
+        Ok(Service {
+            adding,
+            tokens: config.tokens.as_deref().map(TokenFile::open).transpose()?,
+            buckets: config.limits.rate.map(Buckets::new),
+            scopes: routes.iter().map(|(method, path, scope)| ((*method, *path), *scope)).collect(),
+            requests: Arc::new(Semaphore::new(config.limits.requests)),
+            questions: Arc::new(Semaphore::new(config.limits.questions)),
+            form_secret: random_bytes().map_err(io("draw random bytes"))?,
+            store,
+            open_seconds,
+            config,
+            metrics,
+            ending,
+        })
+    }
+
+    /// Whether the service is ending.
+    pub(crate) fn is_ending(&self) -> bool {
+        *self.ending.borrow()
+    }
+
+    /// Waits until the service is ending.
+    pub(crate) async fn ended(&self) {
+        // The sender is gone only when the service is.
+        drop(self.ending.clone().wait_for(|ending| *ending).await);
+    }
+
+    /// Answers something that reads or computes for longer, on a thread for such things; as many at once
+    /// as [`Limits::questions`] says.
+    pub(crate) async fn answer<T: Send + 'static>(
+        self: &Arc<Self>,
+        question: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let service = self.clone();
+        service.metrics.questions.fetch_add(1, Ordering::Relaxed);
+        let answered = async {
+            let permit = service.questions.clone().acquire_owned().await;
+            let asked = service.clone();
+            let thread = tokio::task::spawn_blocking(move || {
+                // Given back when the thread is free, whether somebody still waits or not.
+                let _permit = permit;
+                question(&asked)
+            });
+            match thread.await {
+                Ok(answer) => answer,
+                Err(error) => Err(Problem::inside(Code::Failed, &error)),
+            }
+        };
+        let answer = tokio::time::timeout(self.config.limits.answer_time, answered).await;
+        self.metrics.questions.fetch_sub(1, Ordering::Relaxed);
+        answer.unwrap_or_else(|_| {
+            let seconds = self.config.limits.answer_time.as_secs_f64();
+            let detail = format!("there was no answer within {seconds} seconds");
+            Err(Problem::new(Code::TookTooLong, detail))
+        })
+    }
+}

@@ -1,0 +1,3 @@
+//! Slow, obvious oracles for the crawler.
+
+pub mod robots;

@@ -1,0 +1,103 @@
+//! A buffered stream that remembers its last bytes, so that a reader can look again.
+//!
+//! A damaged gzip member is often noticed only behind its end, inside the next one. With what was read
+//! since its beginning still at hand, the next one is found. Memory: at most twice [`KEPT`] and a
+//! chunk.
+
+use std::io::{self, BufRead, Read};
+
+/// How much is remembered behind the mark.
+pub(crate) const KEPT: usize = 1 << 20;
+const CHUNK: usize = 1 << 16;
+
+#[derive(Debug)]
+pub(crate) struct Window<R> {
+    inner: R,
+    buffer: Vec<u8>,
+    /// Where the first byte of the buffer stands in the file.
+    start: u64,
+    /// The next byte to be read.
+    position: usize,
+    /// What is remembered begins here.
+    mark: usize,
+    /// The stream itself failed, which is no damage of what it holds.
+    pub(crate) failed: bool,
+}
+
+impl<R> Window<R> {
+    pub(crate) fn new(inner: R) -> Self {
+        Window { inner, buffer: Vec::new(), start: 0, position: 0, mark: 0, failed: false }
+    }
+
+    /// Where the next byte stands in the file.
+    pub(crate) fn offset(&self) -> u64 {
+        self.start + self.position as u64
+    }
+
+    /// From here on bytes are remembered.
+    pub(crate) fn mark(&mut self) {
+        self.mark = self.position;
+    }
+
+    /// Goes back to a place, or as near to it as is remembered.
+    pub(crate) fn rewind(&mut self, offset: u64) {
+        let back = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX);
+        self.position = self.position.min(back.max(self.mark));
+        self.mark = self.position;
+    }
+}
+
+impl<R: Read> Window<R> {
+    /// What is ahead: at least `least` bytes, or all that is left.
+    pub(crate) fn ahead(&mut self, least: usize) -> io::Result<&[u8]> {
+        while self.buffer.len() - self.position < least && self.more()? > 0 {}
+        Ok(&self.buffer[self.position..])
+    }
+
+    /// Reads a chunk behind what is there; forgets what is neither ahead nor remembered.
+    fn more(&mut self) -> io::Result<usize> {
+        let forget = self.mark.max(self.position.saturating_sub(KEPT));
+        // Moving what stays costs no more than reading what goes did.
+        if forget >= CHUNK.max(self.buffer.len() - forget) {
+            self.buffer.drain(..forget);
+            self.start += forget as u64;
+            self.position -= forget;
+            self.mark = 0;
+        }
+        let length = self.buffer.len();
+        self.buffer.resize(length + CHUNK, 0);
+        let read = loop {
+            match self.inner.read(&mut self.buffer[length..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed = true;
+                    self.buffer.truncate(length);
+                    return Err(error);
+                }
+                Ok(read) => break read,
+            }
+        };
+        self.buffer.truncate(length + read);
+        Ok(read)
+    }
+}
+
+impl<R: Read> Read for Window<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let ahead = self.fill_buf()?;
+        let length = ahead.len().min(out.len());
+        out[..length].copy_from_slice(&ahead[..length]);
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl<R: Read> BufRead for Window<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.ahead(1)
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.position += length;
+    }
+}
