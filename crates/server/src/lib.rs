@@ -46,13 +46,17 @@ pub use problem::{Code, Problem};
 pub use rate::Rate;
 pub use service::{Config, Limits, ServerError};
 
-/// A router over a store, for tests that need no connection.
+/// A router over a store, and what ends it: for tests that need no connection.
+///
+/// # Errors
+///
+/// As [`Server::bind`].
 #[doc(hidden)]
 pub fn router_for_tests(
     store: wonbon_store::Store,
     config: Config,
-) -> Result<axum::Router, ServerError> {
-    let (_, ending) = tokio::sync::watch::channel(false);
+) -> Result<(axum::Router, tokio::sync::watch::Sender<bool>), ServerError> {
+    let (end, ending) = tokio::sync::watch::channel(false);
     let service = service::Service::new(store, 0.0, config, &routes::table(), ending)?;
-    Ok(routes::router(std::sync::Arc::new(service)))
+    Ok((routes::router(std::sync::Arc::new(service)), end))
 }

@@ -287,6 +287,16 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_lists_every_code() {
+        let documentation = include_str!("../../../docs/server.md");
+        for code in Code::ALL {
+            let row =
+                format!("| `{}` | {} | {} |\n", code.name(), code.status().as_u16(), code.title());
+            assert!(documentation.contains(&row), "docs/server.md lacks {row}");
+        }
+    }
+
+    #[test]
     fn what_waits_says_how_long() {
         for code in Code::ALL {
             let problem = Problem::new(*code, "");

@@ -6,8 +6,6 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::StatusCode;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
@@ -125,14 +123,12 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .with_state(service)
 }
 
-async fn no_such_address(State(_): State<Arc<Service>>) -> Response {
+async fn no_such_address() -> Response {
     Problem::new(Code::NoSuchAddress, "/docs lists what there is").into_response()
 }
 
-async fn method_not_allowed(State(_): State<Arc<Service>>) -> Response {
-    let problem = Problem::new(Code::MethodNotAllowed, "/docs lists what can be done here");
-    debug_assert_eq!(problem.code.status(), StatusCode::METHOD_NOT_ALLOWED);
-    problem.into_response()
+async fn method_not_allowed() -> Response {
+    Problem::new(Code::MethodNotAllowed, "/docs lists what can be done here").into_response()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
@@ -35,6 +35,9 @@ const UNREAD: usize = 8 << 20;
 
 /// Lines that may wait for their answers.
 const LINES: usize = 2048;
+
+/// How long a stream that was refused is read on.
+const LINGER: Duration = Duration::from_secs(2);
 
 /// Bytes that are read from the pipe at once.
 const PIECE: usize = 64 << 10;
@@ -84,6 +87,8 @@ async fn read_lines(
             Err(problem) => {
                 // Whoever went away does not hear it.
                 let _ = lines.send(Line::Refused(number + 1, problem)).await;
+                drop(lines);
+                linger(&mut incoming).await;
                 return;
             }
         };
@@ -121,6 +126,14 @@ async fn read_lines(
         // Whoever went away does not hear it.
         let _ = take_line(service, &held, number + 1, sweep, &lines).await;
     }
+}
+
+/// Reads on for a while and forgets it: a connection that is closed with something unread is reset, and
+/// the client might lose verdicts that are on their way to it.
+async fn linger(incoming: &mut Incoming) {
+    let rest = async { while let Ok(Some(_)) = incoming.next().await {} };
+    // A client that goes on sending has had its time.
+    let _ = tokio::time::timeout(LINGER, rest).await;
 }
 
 /// The client went away.

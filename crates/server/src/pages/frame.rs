@@ -106,18 +106,25 @@ fn framed(reader: &Reader, here: &str, page: &Page) -> String {
     )
 }
 
-/// The link to a page's JSON.
+/// The link to a page's JSON, where it would say something.
 fn twin(reader: &Reader, here: &str) -> String {
-    let (path, question) = match reader.address.split_once('?') {
-        Some((path, question)) => (path, format!("?{question}")),
-        None => (reader.address.as_str(), String::new()),
+    let (path, question) = reader.address.split_once('?').unwrap_or((&reader.address, ""));
+    let answers = match path {
+        "/" | "/changes" | "/watch" | "/families" | "/status" => true,
+        // What asks something needs a question.
+        "/search" | "/compare" | "/ask" | "/moved" | "/copies" | "/document" | "/family" => {
+            !question.is_empty()
+        }
+        _ => false,
     };
-    let path = if path == "/" { "/index" } else { path };
-    let has_twin = here == path || here == "/" || path == "/document" || path == "/family";
-    if !has_twin || path == "/docs" || path == "/login" {
+    // A problem's page stands under no link.
+    if !answers || here.is_empty() {
         return String::new();
     }
-    format!(" · <a href=\"{}\" rel=alternate>JSON</a>", escape(&format!("{path}.json{question}")))
+    let path = if path == "/" { "/index" } else { path };
+    let mark = if question.is_empty() { "" } else { "?" };
+    let twin = format!("{path}.json{mark}{question}");
+    format!(" · <a href=\"{}\" rel=alternate>JSON</a>", escape(&twin))
 }
 
 /// Language, light and dark, signing in and out.

@@ -83,7 +83,7 @@ pub(super) fn asking_form(page: &mut Page, path: &str, fields: &[Field<'_>], but
     for field in fields {
         let Field { name, label, value, kind } = field;
         page.markup(format_args!(
-            "<label class={kind}>{}<input type={kind} name={name} value=\"{}\"></label>",
+            "<label class=f-{kind}>{}<input type={kind} name={name} value=\"{}\"></label>",
             escape(label),
             escape(value)
         ));

@@ -349,7 +349,7 @@ pub(crate) fn watch_page(reader: &Reader, reports: &[WatchReport]) -> Reply {
     page.heading(reader.say(Say::Watch));
     page.lead(reader.say(Say::WatchLead));
     page.markup(format_args!(
-        "<form class=ask action=\"/watch\" method=post>{}<label class=text>{}<input type=text name=url required></label><button>{}</button></form>",
+        "<form class=ask action=\"/watch\" method=post>{}<label class=f-text>{}<input type=text name=url required></label><button>{}</button></form>",
         form_mark(reader),
         escape(reader.say(Say::AddressOrId)),
         escape(reader.say(Say::WatchThis))

@@ -43,7 +43,7 @@ pub(crate) fn login_page(service: &Service, _: Nothing, view: &View) -> Result<R
     }
     page.lead(reader.say(Say::SignInLead));
     page.markup(format_args!(
-        "<form class=ask action=\"/login\" method=post>{}<label class=text>{}<input type=password name=token required autocomplete=current-password></label><button>{}</button></form>",
+        "<form class=ask action=\"/login\" method=post>{}<label class=f-text>{}<input type=password name=token required autocomplete=current-password></label><button>{}</button></form>",
         form_mark(reader),
         escape(reader.say(Say::Token)),
         escape(reader.say(Say::SignIn))

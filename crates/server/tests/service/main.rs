@@ -1,0 +1,10 @@
+//! The service as programs and people meet it: the real router without connections, and real servers
+//! with them.
+
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
+mod api;
+mod pages;
+mod problems;
+mod process;
+mod support;

@@ -1,0 +1,270 @@
+//! Real servers and real connections: what is acknowledged is there after kill -9 and after a clean
+//! end, and clients that are slow, silent or too talkative harm nobody.
+//!
+//! `WONBON_KILLS` sets how often a server is killed, 10 by default.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use wonbon_server::{Config, Server};
+use wonbon_store::Store;
+
+use crate::support::text;
+
+/// Serves a directory's store on a free port until `end`, and writes the address beside the store.
+fn serve(directory: &Path, config: Config, end: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let store = Store::open_or_create(&directory.join("store"), None).unwrap();
+    runtime.block_on(async {
+        let config = Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..config };
+        let server = Server::bind(store, 0.0, config).await.unwrap();
+        let address = server.address().unwrap().to_string();
+        let partial = directory.join("address.partial");
+        std::fs::write(&partial, address).unwrap();
+        std::fs::rename(partial, directory.join("address")).unwrap();
+        server.run(end).await.unwrap();
+    });
+}
+
+fn address_of(directory: &Path) -> SocketAddr {
+    let begun = Instant::now();
+    loop {
+        if let Ok(text) = std::fs::read_to_string(directory.join("address")) {
+            return text.parse().unwrap();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "the server did not start");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What a child does until it is killed.
+#[test]
+fn child() {
+    let Ok(directory) = std::env::var("WONBON_SERVED") else { return };
+    serve(Path::new(&directory), Config::default(), std::future::pending());
+}
+
+fn start_child(directory: &Path) -> Child {
+    let _ = std::fs::remove_file(directory.join("address"));
+    Command::new(std::env::current_exe().unwrap())
+        .args(["process::child", "--exact", "--nocapture"])
+        .env("WONBON_SERVED", directory)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// A server in this process, and what ends it.
+struct Served {
+    address: SocketAddr,
+    end: tokio::sync::oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+fn start(directory: &Path, config: Config) -> Served {
+    let (end, ended) = tokio::sync::oneshot::channel();
+    let served = directory.to_owned();
+    let thread = std::thread::spawn(move || {
+        serve(&served, config, async move {
+            let _ = ended.await;
+        });
+    });
+    Served { address: address_of(directory), end, thread }
+}
+
+impl Served {
+    fn stop(self) {
+        self.end.send(()).unwrap();
+        self.thread.join().unwrap();
+    }
+}
+
+/// A document by its number; some are copies of others.
+fn line(number: u64) -> String {
+    let about = if number.is_multiple_of(3) { number % 7 } else { 1000 + number };
+    let document = json!({"id": format!("d{number}"), "created": number, "text": text(about)});
+    format!("{document}\n")
+}
+
+/// Sends lines as a stream until it is told to stop or the connection breaks; gives back the verdicts
+/// that came.
+fn stream(address: SocketAddr, numbers: std::ops::Range<u64>, stop: &AtomicBool) -> Vec<Value> {
+    let Ok(mut connection) = TcpStream::connect(address) else { return Vec::new() };
+    let reading = connection.try_clone().unwrap();
+    let verdicts = std::thread::spawn(move || read_stream(reading));
+    let head = format!(
+        "POST /v1/documents HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+    );
+    let mut sent = connection.write_all(head.as_bytes());
+    for number in numbers {
+        if sent.is_err() || stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let line = line(number);
+        sent = connection.write_all(format!("{:x}\r\n{line}\r\n", line.len()).as_bytes());
+    }
+    let _ = connection.write_all(b"0\r\n\r\n");
+    verdicts.join().unwrap()
+}
+
+/// The whole lines of JSON in a chunked answer that may break off anywhere.
+fn read_stream(connection: TcpStream) -> Vec<Value> {
+    let mut bytes = Vec::new();
+    // A connection that breaks off has given what it gave.
+    let _ = BufReader::new(connection).read_to_end(&mut bytes);
+    let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return Vec::new();
+    };
+    let mut body = Vec::new();
+    let mut rest = &bytes[at + 4..];
+    while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {
+        let Ok(length) = usize::from_str_radix(&String::from_utf8_lossy(&rest[..end]), 16) else {
+            break;
+        };
+        let chunk = &rest[end + 2..];
+        body.extend_from_slice(&chunk[..length.min(chunk.len())]);
+        rest = chunk.get(length + 2..).unwrap_or_default();
+    }
+    let whole = body.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    body[..whole].lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
+}
+
+fn acknowledged(verdicts: &[Value]) -> BTreeSet<String> {
+    verdicts
+        .iter()
+        .filter(|verdict| verdict.get("verdict").is_some())
+        .map(|verdict| verdict["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_by_a_kill_in_the_middle_of_streams() {
+    let kills: u64 = std::env::var("WONBON_KILLS").map_or(10, |text| text.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = BTreeSet::new();
+    let mut in_midst = 0;
+    for kill in 0..kills {
+        let mut child = start_child(folder.path());
+        let address = address_of(folder.path());
+        let stop = AtomicBool::new(false);
+        let told: Vec<BTreeSet<String>> = std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..3)
+                .map(|client| {
+                    let first = (kill * 3 + client) * 1_000_000;
+                    let stop = &stop;
+                    scope.spawn(move || stream(address, first..first + 1_000_000, stop))
+                })
+                .collect();
+            std::thread::sleep(Duration::from_millis(150 + (kill * 37) % 200));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            stop.store(true, Ordering::Relaxed);
+            clients.into_iter().map(|client| acknowledged(&client.join().unwrap())).collect()
+        });
+        in_midst += u64::from(told.iter().any(|ids| !ids.is_empty()));
+        all.extend(told.into_iter().flatten());
+        let store = Store::open(&folder.path().join("store")).unwrap();
+        for id in &all {
+            assert!(store.get(id).unwrap().is_some(), "{id} was acknowledged and is not there");
+        }
+        store.close().unwrap();
+    }
+    let store = Store::open(&folder.path().join("store")).unwrap();
+    let verified = store.verify().unwrap();
+    assert_eq!((verified.differences, &verified.first), (0, &Vec::new()));
+    println!("{kills} kills, {in_midst} in the midst, {} acknowledged", all.len());
+    assert!(in_midst > 0, "no kill met a stream");
+}
+
+#[test]
+fn a_clean_end_acknowledges_or_refuses_every_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = start(folder.path(), Config::default());
+    let stop = AtomicBool::new(false);
+    let address = served.address;
+    let verdicts = std::thread::scope(|scope| {
+        let client = scope.spawn(|| stream(address, 0..1_000_000, &stop));
+        std::thread::sleep(Duration::from_millis(300));
+        served.stop();
+        stop.store(true, Ordering::Relaxed);
+        client.join().unwrap()
+    });
+    let taken = acknowledged(&verdicts);
+    assert!(!taken.is_empty());
+    let refused = verdicts.iter().find(|line| line["code"] == "shutting_down").unwrap();
+    // Lines are numbered from 1: as many were taken as stand before the first that was refused.
+    assert_eq!(refused["line"].as_u64().unwrap(), taken.len() as u64 + 1);
+    let store = Store::open(&folder.path().join("store")).unwrap();
+    assert_eq!(store.counts().unwrap().documents, taken.len() as u64);
+    for id in taken {
+        assert!(store.get(&id).unwrap().is_some());
+    }
+    assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
+}
+
+/// One request on a connection of its own.
+fn request(address: SocketAddr, head: &str) -> std::io::Result<String> {
+    let mut connection = TcpStream::connect(address)?;
+    connection.set_read_timeout(Some(Duration::from_secs(30)))?;
+    connection.write_all(head.as_bytes())?;
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+#[test]
+fn silent_and_slow_clients_are_let_go_and_others_are_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.limits.head_time = Duration::from_millis(500);
+    config.limits.body_time = Duration::from_millis(200);
+    config.limits.head_bytes = 8 << 10;
+    config.limits.connections = 400;
+    let served = start(folder.path(), config);
+    let address = served.address;
+    let idle: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let mut slow = TcpStream::connect(address).unwrap();
+    slow.write_all(b"GET / HTTP/1.1\r\nhost: loc").unwrap();
+    let fine = format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    assert!(request(address, &fine).unwrap().starts_with("HTTP/1.1 200"));
+    let unfinished = format!(
+        "POST /v1/check HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: 50\r\nconnection: close\r\n\r\n{{\"text\""
+    );
+    let answer = request(address, &unfinished).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("too_slow"), "{answer}");
+    let long = format!("GET /?{} HTTP/1.1\r\nhost: {address}\r\n\r\n", "q".repeat(40_000));
+    let answer = request(address, &long).unwrap_or_default();
+    assert!(!answer.starts_with("HTTP/1.1 2"), "{answer}");
+    let nameless = request(address, "GET / HTTP/1.0\r\n\r\n").unwrap();
+    assert!(nameless.starts_with("HTTP/1.0 421"), "{nameless}");
+    // What says nothing is let go.
+    slow.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let mut left = String::new();
+    let _ = slow.read_to_string(&mut left);
+    assert!(!left.contains(" 200 "), "{left}");
+    for mut connection in idle {
+        connection.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        assert_eq!(connection.read(&mut [0; 16]).unwrap_or(0), 0);
+    }
+    assert!(request(address, &fine).unwrap().starts_with("HTTP/1.1 200"));
+    served.stop();
+}
+
+#[test]
+fn another_address_without_tokens_is_refused_at_start() {
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
+        let config = Config { listen: address.parse().unwrap(), ..Config::default() };
+        let refused = config.check().unwrap_err();
+        assert!(refused.to_string().contains("there are no tokens"), "{refused}");
+        let config = Config { tokens: Some("tokens".into()), ..config };
+        assert!(config.check().is_ok());
+    }
+}
