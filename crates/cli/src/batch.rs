@@ -109,6 +109,7 @@ pub(crate) fn spool_standard_input(
         SourceKind::JsonLines => "stdin.jsonl",
         SourceKind::Csv => "stdin.csv",
         SourceKind::Parquet => "stdin.parquet",
+        SourceKind::Warc => "stdin.warc",
         SourceKind::Document => "stdin.txt",
     };
     let path = folder.join(name);

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use wonbon_input::{InputError, Source, open, read_whole};
+use wonbon_input::{InputError, Source, SourceKind, open, read_whole};
 use wonbon_sketch::Seed;
 use wonbon_text::extract::{CoreText, core_text};
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, MAX_SHINGLE_WORDS};
@@ -61,6 +61,9 @@ pub(crate) fn read_document(path: &Path) -> Result<Document, InputError> {
 /// Reads an opened input as one document.
 pub(crate) fn read_source(source: Source) -> Result<Document, InputError> {
     let name = source.name.clone();
+    if source.kind == SourceKind::Warc {
+        return Err(InputError::Archive { name });
+    }
     let bytes = read_whole(source, MAX_DOCUMENT_BYTES)?;
     let core = core_text(&bytes, None, None);
     Ok(Document { name, bytes, core })

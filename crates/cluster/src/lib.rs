@@ -11,6 +11,7 @@
 //!
 //! Not here: what a word or a shingle is (`wonbon-text`), how files are opened (`wonbon-input`).
 
+mod archive;
 pub mod bands;
 pub mod clustering;
 pub mod columns;

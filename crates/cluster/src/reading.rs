@@ -23,6 +23,7 @@ use wonbon_input::rows::{Content, FieldNames, Ranking, RowError, RowParser};
 use wonbon_input::{InputError, Source, SourceKind, open, read_whole};
 use wonbon_text::extract::{Page, core_text, extract};
 
+use crate::archive::{self, ArchiveBatch, ArchiveReader};
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
 use crate::progress::Progress;
@@ -154,8 +155,9 @@ impl Inputs {
 }
 
 /// Endings of files that are taken from folders; `.gz` and `.zst` may follow.
-const KNOWN: [&str; 12] = [
-    "parquet", "jsonl", "ndjson", "json", "csv", "tsv", "txt", "text", "md", "html", "htm", "xhtml",
+const KNOWN: [&str; 13] = [
+    "parquet", "jsonl", "ndjson", "json", "csv", "tsv", "txt", "text", "md", "html", "htm",
+    "xhtml", "warc",
 ];
 
 /// How far is looked for a first line that is an object.
@@ -165,7 +167,7 @@ const LOOK_BYTES: usize = 16 << 20;
 fn fields_of(path: &Path, unpack: &Path) -> Option<Vec<String>> {
     let mut source = open(path).ok()?;
     match source.kind {
-        SourceKind::Document => None,
+        SourceKind::Document | SourceKind::Warc => None,
         SourceKind::Parquet => {
             let table = open_table(source, path, unpack, None).ok()?.ok()?;
             Some(table.schema().fields().iter().map(|field| field.name().clone()).collect())
@@ -238,6 +240,8 @@ pub(crate) struct Item {
     pub(crate) document: Option<PathBuf>,
     /// Or rows of a table, and the number of the first.
     pub(crate) table: Option<(u64, RecordBatch)>,
+    /// Or records of a web archive.
+    pub(crate) archive: Option<ArchiveBatch>,
     /// The file, or this part of it, cannot be read on behind this item.
     pub(crate) broken: Option<String>,
 }
@@ -249,6 +253,9 @@ pub(crate) struct Items<'a> {
     file: usize,
     open: Option<Batches>,
     table: Option<TableReader>,
+    archive: Option<ArchiveReader>,
+    /// Records of archives whose body a later one may repeat.
+    known: archive::Known,
     /// The columns of tables to read; all of them if none are named.
     columns: Option<Vec<&'a str>>,
     unpack: &'a Path,
@@ -262,6 +269,8 @@ impl<'a> Items<'a> {
             file: 0,
             open: None,
             table: None,
+            archive: None,
+            known: archive::Known::default(),
             columns: None,
             unpack: &inputs.unpack,
         }
@@ -282,6 +291,7 @@ impl<'a> Items<'a> {
     pub(crate) fn next_into(&mut self, item: &mut Item) -> Result<bool, ClusterError> {
         item.document = None;
         item.table = None;
+        item.archive = None;
         item.broken = None;
         item.lines.clear();
         loop {
@@ -296,6 +306,19 @@ impl<'a> Items<'a> {
                     }
                 }
                 return Ok(true);
+            }
+            if let Some(archive) = &mut self.archive {
+                match archive.next(&mut self.known) {
+                    Some((records, broken)) => {
+                        item.archive = Some(records);
+                        item.broken = broken;
+                        return Ok(true);
+                    }
+                    None => {
+                        self.archive = None;
+                        continue;
+                    }
+                }
             }
             if let Some(batches) = &mut self.open {
                 match batches.next_into(&mut item.lines) {
@@ -318,6 +341,15 @@ impl<'a> Items<'a> {
                         Ok(table) => self.table = Some(table),
                         Err(broken) => {
                             item.broken = Some(broken);
+                            return Ok(true);
+                        }
+                    }
+                }
+                Ok(source) if source.kind == SourceKind::Warc => {
+                    match ArchiveReader::open(source, &file.path) {
+                        Ok(archive) => self.archive = Some(archive),
+                        Err(error) => {
+                            item.broken = Some(format!("could not be opened: {error}"));
                             return Ok(true);
                         }
                     }
@@ -354,6 +386,21 @@ pub struct Visited<'a> {
     pub redirect: Option<&'a str>,
     /// Whether it was recognised by its bytes: then there is no core text.
     pub recognised: bool,
+    /// Whether it comes from a web archive, which holds redirects whether or not anybody wants them.
+    pub archived: bool,
+}
+
+/// What was made of a piece of the input.
+#[derive(Debug)]
+pub struct Piece<O> {
+    /// What the visitor made of its documents.
+    pub output: O,
+    /// What was no document.
+    pub skipped: Vec<Skipped>,
+    /// Bytes read, decompressed.
+    pub bytes: u64,
+    /// Records of web archives that are no documents and were not expected to be.
+    pub passed_over: u64,
 }
 
 /// What a document says of itself beside its text.
@@ -382,8 +429,7 @@ impl<'a> About<'a> {
 
 /// Reads every document of the inputs with several threads, for whoever wants to do with them as
 /// they please. `visit` sees one document after another of a piece of the input and collects what it
-/// makes of them; `write` gets that, piece after piece in the order of the input, with what was no
-/// document and how many bytes were read.
+/// makes of them; `write` gets that, piece after piece in the order of the input.
 ///
 /// # Errors
 ///
@@ -394,10 +440,10 @@ pub fn for_each_document<S, O: Default + Send>(
     progress: &dyn Progress,
     state: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, &Visited<'_>, &mut O) + Sync,
-    mut write: impl FnMut(O, Vec<Skipped>, u64) -> Result<(), ClusterError> + Send,
+    mut write: impl FnMut(Piece<O>) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
     let reading = Reading::of_all(inputs, threads, progress, None);
-    read_documents(reading, state, visit, |rows| write(rows.output, rows.skipped, rows.input_bytes))
+    read_documents(reading, state, visit, |rows| write(rows.into()))
 }
 
 /// As [`for_each_document`], but asks `known` of each document before anything is made of it. If it
@@ -412,14 +458,14 @@ pub fn for_each_unknown_document<O: Default + Send>(
     progress: &dyn Progress,
     known: &(dyn Fn(&Visited<'_>) -> bool + Sync),
     visit: impl Fn(&Visited<'_>, &mut O) + Sync,
-    mut write: impl FnMut(O, Vec<Skipped>, u64) -> Result<(), ClusterError> + Send,
+    mut write: impl FnMut(Piece<O>) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
     let reading = Reading::of_all(inputs, threads, progress, Some(known));
     read_documents(
         reading,
         || (),
         |(), visited, output| visit(visited, output),
-        |rows| write(rows.output, rows.skipped, rows.input_bytes),
+        |rows| write(rows.into()),
     )
 }
 
@@ -442,8 +488,17 @@ pub(crate) struct ItemRows<O> {
     pub(crate) input_bytes: u64,
     /// Bytes of core text.
     pub(crate) text_bytes: u64,
+    /// Records of web archives that are no documents.
+    pub(crate) passed_over: u64,
     /// What the visitor made of the documents.
     pub(crate) output: O,
+}
+
+impl<O> From<ItemRows<O>> for Piece<O> {
+    fn from(rows: ItemRows<O>) -> Self {
+        let ItemRows { output, skipped, input_bytes: bytes, passed_over, .. } = rows;
+        Piece { output, skipped, bytes, passed_over }
+    }
 }
 
 /// How documents are read.
@@ -567,6 +622,7 @@ impl<O> ItemRows<O> {
                 about: About::default(),
                 redirect: None,
                 recognised: false,
+                archived: false,
             };
             if reading.knows(&mut visited) {
                 self.document(keep, None, &visited, &mut visit);
@@ -622,6 +678,7 @@ impl<O> ItemRows<O> {
                 about,
                 redirect: None,
                 recognised: false,
+                archived: false,
             };
             match row.content {
                 Content::Redirect(to) if reading.redirects => {
@@ -655,8 +712,57 @@ impl<O> ItemRows<O> {
         if let Some((first, rows)) = &item.table {
             self.table(reading, item.file, *first, rows, &mut visit);
         }
+        if let Some(batch) = &item.archive {
+            self.archive(reading, batch, &mut visit);
+        }
         if let Some(why) = item.broken.take() {
             self.skipped.push(Skipped { file: file(), row: None, why });
+        }
+    }
+
+    /// Records of a web archive.
+    fn archive(
+        &mut self,
+        reading: &Reading<'_>,
+        batch: &ArchiveBatch,
+        visit: &mut impl FnMut(&Visited<'_>, &mut O),
+    ) {
+        self.input_bytes = batch.bytes;
+        self.passed_over += batch.passed_over;
+        for record in &batch.records {
+            let created = record.date().map(Ranking::Text);
+            let mut visited = Visited {
+                id: &record.target,
+                url: Some(&record.target),
+                bytes: &[],
+                text: "",
+                created,
+                about: About::default(),
+                redirect: None,
+                recognised: false,
+                archived: true,
+            };
+            match record.content() {
+                Some(archive::Content::Page { bytes, charset }) => {
+                    visited.bytes = &bytes;
+                    if reading.knows(&mut visited) {
+                        self.document(reading.keep, created, &visited, visit);
+                        continue;
+                    }
+                    let core = core_text(&bytes, charset.as_deref(), visited.url);
+                    let about = About::default().or_of_page(&core.page);
+                    let visited = Visited { text: &core.page.text, about, ..visited };
+                    self.document(reading.keep, created, &visited, visit);
+                }
+                Some(archive::Content::Redirect(to)) if reading.redirects => {
+                    self.rows.push(0);
+                    visit(&Visited { redirect: Some(&to), ..visited }, &mut self.output);
+                }
+                _ => {
+                    self.rows.push(0);
+                    self.passed_over += 1;
+                }
+            }
         }
     }
 
@@ -718,6 +824,7 @@ impl<O> ItemRows<O> {
                 about,
                 redirect: None,
                 recognised: false,
+                archived: false,
             };
             let redirect = content(redirects)
                 .filter(|to| bytes.is_empty() && reading.redirects && !to.is_empty() && *to != id);

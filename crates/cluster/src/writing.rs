@@ -71,17 +71,26 @@ enum Inner {
 
 impl OutputFile {
     pub(crate) fn create(path: PathBuf) -> Result<Self, ClusterError> {
+        let mut output = OutputFile::create_as_is(path)?;
+        let Inner::Plain(file) = output.inner else { return Ok(output) };
+        output.inner = match output.path.extension().and_then(|ending| ending.to_str()) {
+            Some("gz") => Inner::Gzip(GzEncoder::new(file, flate2::Compression::default())),
+            Some("zst") => {
+                Inner::Zstd(zstd::Encoder::new(file, 3).map_err(io("write", &output.path))?)
+            }
+            _ => Inner::Plain(file),
+        };
+        Ok(output)
+    }
+
+    /// As [`create`](Self::create), for what is compressed already if its name says so.
+    pub(crate) fn create_as_is(path: PathBuf) -> Result<Self, ClusterError> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(io("make", folder))?;
         }
         let file = File::create(&path).map_err(io("write", &path))?;
         let sync = EarlySync { file: file.try_clone().ok(), since: 0, running: None };
-        let file = BufWriter::with_capacity(256 << 10, file);
-        let inner = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("gz") => Inner::Gzip(GzEncoder::new(file, flate2::Compression::default())),
-            Some("zst") => Inner::Zstd(zstd::Encoder::new(file, 3).map_err(io("write", &path))?),
-            _ => Inner::Plain(file),
-        };
+        let inner = Inner::Plain(BufWriter::with_capacity(256 << 10, file));
         Ok(OutputFile { path, inner, sync })
     }
 
@@ -222,6 +231,47 @@ impl Writing<'_> {
                     }
                 }
                 bytes += batch.get_array_memory_size() as u64;
+                self.progress.advance(bytes);
+                continue;
+            }
+            if let Some(batch) = &item.archive {
+                status_piece.resize(batch.records.len(), 0);
+                statuses.read_at(row, &mut status_piece).map_err(|_| changed())?;
+                row += batch.records.len() as u64;
+                let gzip = input.name.extension().is_some_and(|ending| ending == "gz");
+                let is_new = open.as_ref().is_none_or(|(file, _)| *file != item.file);
+                if written && is_new && !self.annotate {
+                    if let Some((_, file)) = open.take() {
+                        file.finish()?;
+                    }
+                    let path = folder.join(&input.name);
+                    // Every record is a gzip member of its own.
+                    let file = if gzip {
+                        OutputFile::create_as_is(path)?
+                    } else {
+                        OutputFile::create(path)?
+                    };
+                    open = Some((item.file, file));
+                }
+                for (record, &status) in batch.records.iter().zip(&status_piece) {
+                    if status != 1 {
+                        continue;
+                    }
+                    if shown.next_if_eq(&document).is_some()
+                        && let Some(text) = record.core_text()
+                    {
+                        see(document, text);
+                    }
+                    if written
+                        && !self.annotate
+                        && self.verdicts.is_kept(document)
+                        && let Some((_, file)) = &mut open
+                    {
+                        file.write(&record.to_bytes(gzip))?;
+                    }
+                    document += 1;
+                }
+                bytes += batch.bytes;
                 self.progress.advance(bytes);
                 continue;
             }

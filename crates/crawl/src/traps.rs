@@ -86,8 +86,8 @@ pub struct Limits {
     pub segments: usize,
     /// Parameters of a query: 16; forms with more are filters, whose combinations multiply.
     pub parameters: usize,
-    /// How often segments may be repeated in a row: 2 is fine, 3 is a trap. Set to `usize::MAX` to
-    /// allow all.
+    /// How often segments may stand in a row: 2 is fine, 3 is a trap. At least 1; `usize::MAX`
+    /// allows all.
     pub repeats: usize,
     /// Addresses of a site that differ only in a date: 1,000, eighty years of months.
     pub per_calendar: u32,
@@ -222,7 +222,8 @@ impl Limits {
 
 /// The shortest run of segments that stands more than `allowed` times in a row, and how often.
 fn repeats<'s, 'a>(segments: &'s [&'a str], allowed: usize) -> Option<(&'s [&'a str], usize)> {
-    let longest = segments.len() / allowed.saturating_add(1).max(1);
+    let allowed = allowed.max(1);
+    let longest = segments.len() / allowed.saturating_add(1);
     for period in 1..=longest {
         // How many segments in a row are the same as the one a period before.
         let mut same = 0;

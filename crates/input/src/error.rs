@@ -24,6 +24,12 @@ pub enum InputError {
         /// What the decompressor said.
         source: std::io::Error,
     },
+    /// An archive where one document is wanted.
+    #[error("{name} is a web archive: it holds many documents where one is wanted")]
+    Archive {
+        /// The file, or `standard input`.
+        name: String,
+    },
     /// A line is longer than any document may be.
     #[error("{name}:{line} is longer than {limit} bytes")]
     LineTooLong {

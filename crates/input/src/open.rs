@@ -1,7 +1,8 @@
-//! Opening an input: a path or `-`, compressed or not, JSON lines, CSV, Parquet or one document.
+//! Opening an input: a path or `-`, compressed or not, JSON lines, CSV, Parquet, a web archive or one
+//! document.
 //!
-//! What a file is is told by its bytes where they tell (gzip, zstd and Parquet begin with a magic
-//! number) and by its name only where they do not: a name ending in `.jsonl`, `.ndjson` or `.json`
+//! What a file is is told by its bytes where they tell (gzip, zstd, Parquet and WARC begin with a
+//! magic number) and by its name only where they do not: a name ending in `.jsonl`, `.ndjson` or `.json`
 //! holds JSON lines, one ending in `.csv` or `.tsv` records of fields, one ending in `.txt`, `.text`, `.md`, `.html`, `.htm` or `.xhtml` is one document, and
 //! anything else holds JSON lines if its first character other than white space is `{`.
 
@@ -23,6 +24,9 @@ pub enum SourceKind {
     /// A Parquet file, perhaps inside gzip or zstd. Its end has to be read first: who wants its rows
     /// needs a file.
     Parquet,
+    /// A web archive, perhaps inside gzip or zstd. Its records are gzipped one by one: who wants to
+    /// go on behind a damaged one needs the file.
+    Warc,
     /// One document: text or HTML, in any character set.
     Document,
 }
@@ -138,6 +142,7 @@ impl Source {
         let start = reader.fill_buf().map_err(|source| broken(name, format, source));
         let kind = match (start, kind) {
             (Ok(start), _) if start.starts_with(b"PAR1") => SourceKind::Parquet,
+            (Ok(start), _) if start.starts_with(b"WARC/1.") => SourceKind::Warc,
             // What is damaged from the start is told by who reads it.
             (_, Some(kind)) => kind,
             (Err(error), None) => return Err(error),
@@ -224,6 +229,7 @@ fn kind_by_name(path: &Path) -> Option<SourceKind> {
     match Path::new(name).extension()?.to_str()? {
         "jsonl" | "ndjson" | "json" => Some(SourceKind::JsonLines),
         "csv" | "tsv" => Some(SourceKind::Csv),
+        "warc" => Some(SourceKind::Warc),
         "txt" | "text" | "md" | "html" | "htm" | "xhtml" => Some(SourceKind::Document),
         _ => None,
     }
@@ -268,6 +274,17 @@ mod tests {
     }
 
     #[test]
+    fn an_archive_is_told_by_its_bytes_whatever_it_is_called() {
+        let bytes = b"WARC/1.1\r\nWARC-Type: warcinfo\r\n".to_vec();
+        for packed in [bytes.clone(), gzip(&bytes)] {
+            let reader = io::Cursor::new(packed);
+            let source = Source::from_reader(reader, "x.txt", Some(SourceKind::Document)).unwrap();
+            assert_eq!(source.kind, SourceKind::Warc);
+        }
+        assert_eq!(source(b"WARC is a format".to_vec()).kind, SourceKind::Document);
+    }
+
+    #[test]
     fn gzip_members_are_read_one_after_another() {
         let packed = [gzip(b"one\n"), gzip(b"two\n")].concat();
         assert_eq!(read_whole(source(packed), 100).unwrap(), b"one\ntwo\n");
@@ -297,6 +314,7 @@ mod tests {
         assert_eq!(by_name("b.jsonl.zst"), Some(SourceKind::JsonLines));
         assert_eq!(by_name("post.html.gz"), Some(SourceKind::Document));
         assert_eq!(by_name("b.csv.gz"), Some(SourceKind::Csv));
+        assert_eq!(by_name("b.warc.gz"), Some(SourceKind::Warc));
         assert_eq!(by_name("part-0001"), None);
     }
 

@@ -16,6 +16,10 @@ use crate::error::WarcError;
 use crate::identifier::RecordId;
 use crate::record::{Kind, REVISIT_PROFILE, Record};
 
+/// How well is compressed unless said: of 400 pages of 27 kB, level 1 packs 3,900 a second to 32 %,
+/// level 3 2,400 to 27.2 %, level 6 1,400 to 26.7 % (one core of a busy machine, 2026-11-16).
+const LEVEL: u32 = 3;
+
 /// Where a record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -90,10 +94,10 @@ fn file_error(doing: &'static str, path: &Path, source: std::io::Error) -> WarcE
 impl<W: Write> Writer<W> {
     /// Writes to anything, from its beginning.
     pub fn new(inner: W, seed: u64) -> Self {
-        Writer { inner, offset: 0, seed, level: Compression::new(6), failed: false }
+        Writer { inner, offset: 0, seed, level: Compression::new(LEVEL), failed: false }
     }
 
-    /// Compresses faster or better: 1 to 9, 6 unless said.
+    /// Compresses faster or better: 1 to 9, 3 unless said.
     #[must_use]
     pub fn level(mut self, level: u32) -> Self {
         self.level = Compression::new(level.clamp(1, 9));

@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::bail;
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::progress::Progress;
-use wonbon_cluster::reading::{Inputs, Skipped, Visited, for_each_unknown_document};
+use wonbon_cluster::reading::{Inputs, Piece, Skipped, Visited, for_each_unknown_document};
 use wonbon_server::json;
 use wonbon_store::{
     NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store, StoreError,
@@ -31,10 +31,10 @@ const IN_FLIGHT: usize = 2048;
 
 /// Store documents, and say of each whether it copies an earlier one.
 ///
-/// Input: what `wonbon dedup` reads: JSON lines, CSV, Parquet, text and HTML files, folders of them,
-/// plain or compressed; `-` is standard input. Fields: id (or url), created, title, text or html,
-/// site, author, language. A document without an id is called by its URL, or by its file and row; one
-/// without a creation time was created now.
+/// Input: what `wonbon dedup` reads: JSON lines, CSV, Parquet, web archives (WARC), text and HTML
+/// files, folders of them, plain or compressed; `-` is standard input. Fields: id (or url),
+/// created, title, text or html, site, author, language. A document without an id is called by its
+/// URL, or by its file and row; one without a creation time was created now.
 ///
 /// Everything is stored; only originals can be found by `wonbon search`. A known id with other
 /// content is a new version and is decided again. A document that arrives late but was created
@@ -77,6 +77,8 @@ enum Ready {
     Document(Box<Prepared>),
     Seen(Recognised),
     Redirect(Redirect),
+    /// A redirect of a web archive, of which nobody wants to know.
+    PassedOver,
 }
 
 impl Ready {
@@ -85,6 +87,9 @@ impl Ready {
             // What leads elsewhere is the address, whatever else the row is called.
             let key = visited.url.unwrap_or(visited.id).to_owned();
             let Some(sweep) = sweep else {
+                if visited.archived {
+                    return Ok(Ready::PassedOver);
+                }
                 bail!("`{key}` only leads to {to}: redirects are noted with --sweep");
             };
             let site = visited.about.site.map(str::to_owned);
@@ -126,6 +131,10 @@ impl Printer<'_> {
             Ready::Redirect(redirect) => {
                 let pending = store.submit_redirect(&redirect)?;
                 (redirect.key, Waiting::Redirect(pending, redirect.target))
+            }
+            Ready::PassedOver => {
+                self.summary.passed_over += 1;
+                return Ok(());
             }
         };
         self.waiting.push_back((id, started, waiting));
@@ -233,8 +242,10 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             let ready = Ready::of(&store, args.sweep, visited);
             rows.push(ready.map(|ready| (ready, started)).map_err(|error| error.to_string()));
         },
-        |rows: Rows, skipped, bytes| {
+        |piece: Piece<Rows>| {
+            let Piece { output: rows, skipped, bytes, passed_over } = piece;
             read_bytes += bytes;
+            printer.summary.passed_over += passed_over;
             watcher.advance(read_bytes);
             for row in skipped {
                 printer.summary.refused += 1;
@@ -296,6 +307,7 @@ fn tell(summary: &json::AddSummary, sweep: Option<i64>) {
         (summary.updated, "updated"),
         (summary.unchanged, "unchanged"),
         (summary.redirects, "redirects"),
+        (summary.passed_over, "other records"),
         (summary.refused, "refused"),
     ] {
         if count > 0 {

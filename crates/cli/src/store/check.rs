@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use wonbon_cluster::ClusterError;
-use wonbon_cluster::reading::{Inputs, for_each_document};
+use wonbon_cluster::reading::{Inputs, Piece, for_each_document};
 use wonbon_server::json;
 use wonbon_store::{Kind, Verdict};
 
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
             checked.push(verdict.map(|verdict| (visited.id.to_owned(), verdict, microseconds)));
         },
-        |checked: Checked, skipped, _| {
+        |Piece { output: checked, skipped, .. }: Piece<Checked>| {
             refused += skipped.len();
             name_skipped(skipped.len() as u64, &skipped);
             for verdict in checked {

@@ -243,10 +243,17 @@ pub struct AddSummary {
     pub recognised: u64,
     /// Redirects that were noted.
     pub redirects: u64,
+    /// Records of web archives that are no documents.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub passed_over: u64,
     /// What was refused.
     pub refused: u64,
     /// How long all took.
     pub seconds: f64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl AddSummary {

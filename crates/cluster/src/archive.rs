@@ -1,0 +1,324 @@
+//! Web archives (WARC) as rows.
+//!
+//! A response with status 200 whose type is text for readers is a document: its key is the address,
+//! it was created when it was fetched. One with status 3xx and a `Location` leads elsewhere. A revisit
+//! is the document of the record that has its body, seen again: that record is looked up by the digest
+//! of the payload, or by its name, among the responses read before, in this file or an earlier one of
+//! the same run, and read a second time. All other records (requests, metadata, images, errors,
+//! revisits of what is not here) are passed over and counted.
+//!
+//! Records are read one after the other by one thread, which only inflates; heads, content codings,
+//! charsets and core text are the work of all threads. A damaged record is told with the place where
+//! it begins, and reading goes on behind it.
+//!
+//! Cost: a batch of blocks; of each response some 50 bytes to be found again.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use wonbon_input::Source;
+use wonbon_text::extract::core_text;
+use wonbon_warc::http::{End, Head};
+use wonbon_warc::{Found, Header, Kind, Reader, RecordId, WarcError};
+
+/// About how many bytes of blocks are handed over at a time.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// The longest block of a page that is read, and the longest body that is unpacked from one.
+const MAX_BLOCK_BYTES: u64 = 64 << 20;
+
+/// How much of a block is read to see what it is.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// Types of documents for readers.
+const TYPES: [&str; 5] =
+    ["text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown"];
+
+/// A record that may be a row.
+#[derive(Debug)]
+pub(crate) struct ArchiveRecord {
+    /// The address it is about.
+    pub(crate) target: String,
+    header: Header,
+    /// Head and body; of a revisit the head alone.
+    block: Vec<u8>,
+    /// Where the body of a revisit is.
+    body_at: Option<Place>,
+}
+
+/// Where a record can be read again.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    path: Arc<PathBuf>,
+    offset: u64,
+}
+
+/// What a record is for a reader of documents.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// The body with its codings undone, and the charset of its header.
+    Page {
+        /// The body.
+        bytes: Vec<u8>,
+        /// What `Content-Type` says.
+        charset: Option<String>,
+    },
+    /// Where the address leads, absolute.
+    Redirect(String),
+}
+
+/// Records of an archive, and how many were passed over among them.
+#[derive(Debug, Default)]
+pub(crate) struct ArchiveBatch {
+    pub(crate) records: Vec<ArchiveRecord>,
+    pub(crate) passed_over: u64,
+    /// Bytes of the blocks.
+    pub(crate) bytes: u64,
+}
+
+/// Responses read before, by the digest of their payload and by their name.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    places: HashMap<u128, Place>,
+}
+
+impl Known {
+    fn remember(&mut self, header: &Header, place: &Place) {
+        let by_name = header.id().map(RecordId::to_bits);
+        for key in by_digest(header).into_iter().chain(by_name) {
+            self.places.entry(key).or_insert_with(|| place.clone());
+        }
+    }
+
+    /// The record whose payload a revisit repeats.
+    fn of_revisit(&self, header: &Header) -> Option<Place> {
+        let by_name = header.refers_to().map(RecordId::to_bits);
+        let mut keys = by_digest(header).into_iter().chain(by_name);
+        keys.find_map(|key| self.places.get(&key).cloned())
+    }
+}
+
+/// The beginning of the digest of a payload.
+fn by_digest(header: &Header) -> Option<u128> {
+    let digest = header.payload_digest()?;
+    let start = digest.as_bytes().first_chunk::<16>().expect("a SHA-1 has twenty bytes");
+    Some(u128::from_be_bytes(*start))
+}
+
+/// Reads an archive batch by batch.
+pub(crate) struct ArchiveReader {
+    reader: Reader<Box<dyn Read + Send>>,
+    /// Where its records can be read again, unless it is unpacked on the way.
+    path: Option<Arc<PathBuf>>,
+    /// Where the record before began: a second record there is inside the same gzip member.
+    last_offset: Option<u64>,
+}
+
+impl std::fmt::Debug for ArchiveReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ArchiveReader").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl ArchiveReader {
+    /// Opens an archive. Gzip is undone record by record, so that their places are known; other
+    /// compression was undone by `source`.
+    pub(crate) fn open(source: Source, path: &Path) -> std::io::Result<Self> {
+        let mut file = File::open(path)?;
+        let mut start = [0; 2];
+        let is_plain = file.read_exact(&mut start).is_ok() && matches!(&start, b"\x1f\x8b" | b"WA");
+        if !is_plain {
+            let reader: Box<dyn Read + Send> = Box::new(Unpacked(source));
+            return Ok(ArchiveReader {
+                reader: Reader::new(reader),
+                path: None,
+                last_offset: None,
+            });
+        }
+        file.rewind()?;
+        let reader: Box<dyn Read + Send> = Box::new(file);
+        let path = Some(Arc::new(path.to_owned()));
+        Ok(ArchiveReader { reader: Reader::new(reader), path, last_offset: None })
+    }
+
+    /// The next records, and what is wrong with the one behind them; none at the end. After damage
+    /// the archive may go on.
+    pub(crate) fn next(&mut self, known: &mut Known) -> Option<(ArchiveBatch, Option<String>)> {
+        let mut batch = ArchiveBatch::default();
+        while batch.bytes < BATCH_BYTES as u64 && batch.passed_over < 10_000 {
+            let error = match self.reader.next_record() {
+                Ok(None) if batch.records.is_empty() && batch.passed_over == 0 => return None,
+                Ok(None) => break,
+                Ok(Some(mut found)) => {
+                    let inside_a_member =
+                        self.last_offset.replace(found.offset()) == Some(found.offset());
+                    let place = self.path.clone().filter(|_| !inside_a_member);
+                    let place = place.map(|path| Place { path, offset: found.offset() });
+                    match record_of(&mut found, place, known) {
+                        Ok(Some(record)) => {
+                            batch.bytes += record.block.len() as u64;
+                            batch.records.push(record);
+                            continue;
+                        }
+                        Ok(None) => {
+                            batch.passed_over += 1;
+                            continue;
+                        }
+                        Err(error) => error,
+                    }
+                }
+                Err(error) => error,
+            };
+            return Some((batch, Some(in_words(&error))));
+        }
+        Some((batch, None))
+    }
+}
+
+/// A source as a stream of bytes.
+struct Unpacked(Source);
+
+impl Read for Unpacked {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let ahead = self.0.reader().fill_buf()?;
+        let length = ahead.len().min(out.len());
+        out[..length].copy_from_slice(&ahead[..length]);
+        self.0.reader().consume(length);
+        Ok(length)
+    }
+}
+
+/// What is wrong, to stand behind the name of the file.
+fn in_words(error: &WarcError) -> String {
+    match error {
+        WarcError::Torn { offset } => {
+            format!("is torn: it ends inside the record at byte {offset}")
+        }
+        WarcError::Damaged { offset, damage } => {
+            format!("has a damaged record at byte {offset}: {damage}")
+        }
+        WarcError::TooLong { offset, length, .. } => {
+            format!("has a record of {length} bytes at byte {offset}, which is too long")
+        }
+        error => {
+            let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+            format!("could not be read{}", cause.unwrap_or_default())
+        }
+    }
+}
+
+/// The record as one that may be a row; none if it is to be passed over.
+fn record_of<R: Read>(
+    found: &mut Found<'_, R>,
+    place: Option<Place>,
+    known: &mut Known,
+) -> Result<Option<ArchiveRecord>, WarcError> {
+    let header = found.header().clone();
+    let Some(target) = header.target() else { return Ok(None) };
+    let is_page = target.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
+    let target = target.to_owned();
+    let body_at = match header.kind() {
+        Kind::Response if is_page => {
+            if !Head::parse(found.peek(HEAD_BYTES)?).is_ok_and(|head| is_wanted(&head)) {
+                return Ok(None);
+            }
+            None
+        }
+        Kind::Revisit if is_page => match known.of_revisit(&header) {
+            Some(place) => Some(place),
+            None => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    let block = found.read_block(MAX_BLOCK_BYTES)?;
+    if let (Some(place), None) = (place, &body_at) {
+        known.remember(&header, &place);
+    }
+    Ok(Some(ArchiveRecord { target, header, block, body_at }))
+}
+
+/// Whether an answer is a document or leads to another.
+fn is_wanted(head: &Head) -> bool {
+    match head.status {
+        200 => {
+            // Without a type the bytes tell: what is not text has no words.
+            head.header("content-type").is_none_or(|value| {
+                let kind = value.split(';').next().unwrap_or_default().trim();
+                TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known))
+            })
+        }
+        301 | 302 | 303 | 307 | 308 => head.header("location").is_some(),
+        _ => false,
+    }
+}
+
+impl ArchiveRecord {
+    /// When it was fetched, as written.
+    pub(crate) fn date(&self) -> Option<&str> {
+        self.header.field("WARC-Date")
+    }
+
+    /// What it holds; none if that is nothing for a reader, or is not there any more.
+    pub(crate) fn content(&self) -> Option<Content> {
+        let Some(place) = &self.body_at else { return content_of(&self.block, &self.target) };
+        let mut file = File::open(place.path.as_ref()).ok()?;
+        file.seek(SeekFrom::Start(place.offset)).ok()?;
+        let mut reader = Reader::new(file);
+        let block = reader.next_record().ok()??.read_block(MAX_BLOCK_BYTES).ok()?;
+        content_of(&block, &self.target)
+    }
+
+    /// Its core text; none if it is no page.
+    pub(crate) fn core_text(&self) -> Option<String> {
+        match self.content()? {
+            Content::Page { bytes, charset } => {
+                Some(core_text(&bytes, charset.as_deref(), Some(&self.target)).page.text)
+            }
+            Content::Redirect(_) => None,
+        }
+    }
+
+    /// The record as it stands in an archive, a gzip member of its own if so wished.
+    pub(crate) fn to_bytes(&self, gzip: bool) -> Vec<u8> {
+        let record = self.header.with_block(&self.block);
+        if !gzip {
+            return record;
+        }
+        let mut member = GzEncoder::new(Vec::new(), Compression::default());
+        member
+            .write_all(&record)
+            .and_then(|()| member.finish())
+            .expect("memory takes all that is written to it")
+    }
+}
+
+fn content_of(block: &[u8], target: &str) -> Option<Content> {
+    let head = Head::parse(block).ok()?;
+    if head.status != 200 {
+        let base = url::Url::parse(target).ok()?;
+        let mut to = base.join(head.header("location")?).ok()?;
+        to.set_fragment(None);
+        return (to.as_str() != target).then(|| Content::Redirect(to.into()));
+    }
+    let limit = usize::try_from(MAX_BLOCK_BYTES).unwrap_or(usize::MAX);
+    let body = head.body(block, limit).ok()?;
+    if body.end == End::Damaged && body.bytes.is_empty() {
+        return None;
+    }
+    let charset = head.header("content-type").and_then(charset_of);
+    Some(Content::Page { bytes: body.bytes.into_owned(), charset })
+}
+
+/// The charset of a `Content-Type`.
+fn charset_of(value: &str) -> Option<String> {
+    value.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let is_charset = name.trim().eq_ignore_ascii_case("charset");
+        is_charset.then(|| value.trim().trim_matches(['"', '\'']).to_owned())
+    })
+}
