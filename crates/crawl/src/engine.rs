@@ -21,7 +21,7 @@
 //! anything else of its origin. A host that does not answer several pages in a row is not asked
 //! again by this process.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ use crate::error::CrawlError;
 use crate::fetch::{Answer, Ask, Body, FetchError, Fetcher};
 use crate::frontier::{Frontier, Job, JobKind};
 use crate::keeping::{Keep, Keeper, PageToKeep, Refers};
-use crate::politeness::Politeness;
+use crate::politeness::{Manner, Politeness};
 use crate::progress::{Control, Ended, Observer, Summary};
 use crate::reading::{ReadFailure, ReadPage, ReadingPool, ReadingRules, ToRead};
 use crate::records::{Done, Outcome, Record, Verdict};
@@ -113,7 +113,7 @@ pub(crate) struct Engine<'a> {
     /// Pages that are as they were and being read, with where their bodies stand.
     unchanged: HashMap<u32, Refers>,
     /// Pages that were asked for and are not done with.
-    begun: u64,
+    begun: HashSet<u32>,
     /// The budget is used up: only what was begun is ended.
     is_closing: bool,
     started: Instant,
@@ -186,7 +186,7 @@ impl<'a> Engine<'a> {
             in_hand: 0,
             held: 0,
             unchanged: HashMap::new(),
-            begun: 0,
+            begun: HashSet::new(),
             is_closing: false,
             started: Instant::now(),
         }
@@ -248,7 +248,7 @@ impl<'a> Engine<'a> {
 
     fn is_over_budget(&self) -> bool {
         let (pace, stats) = (&self.state.plan.pace, &self.state.stats);
-        pace.pages.is_some_and(|most| stats.asked + self.begun >= most)
+        pace.pages.is_some_and(|most| stats.asked + self.begun.len() as u64 >= most)
             || pace.bytes.is_some_and(|most| stats.bytes >= most)
     }
 
@@ -259,7 +259,7 @@ impl<'a> Engine<'a> {
         if self.control.is_stopped() {
             return Some(Ended::Stopped);
         }
-        if self.is_closing && self.begun == 0 {
+        if self.is_closing && self.begun.is_empty() {
             return Some(Ended::Budget);
         }
         if self.control.is_paused() || self.held > 0 || self.frontier.parked() > 0 {
@@ -409,6 +409,7 @@ impl<'a> Engine<'a> {
 
     /// A page is done with; `kept` is what goes into the archive.
     fn finish(&mut self, done: Done, kept: Option<Box<PageToKeep>>) {
+        self.begun.remove(&done.page);
         self.state.done(&done, self.frontier.order());
         match kept {
             Some(kept) => self.keeper.keep(Keep::Page(Box::new(done), kept)),
@@ -426,10 +427,8 @@ impl<'a> Engine<'a> {
             JobKind::Robots { url, .. } => Ask::page(url.clone(), address),
         };
         ask.any_type = !matches!(job.kind, JobKind::Page(_));
-        if let JobKind::Page(_) = job.kind {
-            if job.tries == 0 {
-                self.begun += 1;
-            }
+        if let JobKind::Page(page) = job.kind {
+            self.begun.insert(page);
             if let Some(before) = &self.before {
                 (ask.etag, ask.last_modified) = before.validators(ask.url.as_str());
             }
@@ -493,16 +492,19 @@ impl<'a> Engine<'a> {
         got: Result<Box<Answer>, FetchError>,
     ) -> Result<(), CrawlError> {
         let now = Instant::now();
-        let slower = match &got {
-            Ok(answer) if matches!(answer.status, 429 | 503) => Some(retry_after(answer)),
-            Err(FetchError::NotArchived | FetchError::Forbidden { .. } | FetchError::Unaskable) => {
-                None
+        let manner = match &got {
+            Ok(answer) if matches!(answer.status, 429 | 503) => {
+                Manner::WantsRest(retry_after(answer))
             }
-            Err(_) => Some(None),
-            Ok(_) => None,
+            Ok(_) => Manner::Answered,
+            Err(FetchError::NotArchived | FetchError::Forbidden { .. } | FetchError::Unaskable) => {
+                Manner::Answered
+            }
+            Err(_) => Manner::Silent,
         };
-        self.frontier.end(host, address, now, slower);
-        if slower.is_some() && job.tries + 1 < self.state.plan.pace.tries {
+        let is_again = manner != Manner::Answered;
+        self.frontier.end(host, address, now, manner);
+        if is_again && job.tries + 1 < self.state.plan.pace.tries {
             job.tries += 1;
             if got.is_err() {
                 self.next_address(host);
@@ -511,12 +513,9 @@ impl<'a> Engine<'a> {
             return Ok(());
         }
         let is_page = matches!(job.kind, JobKind::Page(_));
-        if is_page {
-            self.begun -= 1;
-        }
         match got {
             Err(why) => {
-                if is_page && slower.is_some() {
+                if is_page && is_again {
                     self.host(host).silent += 1;
                 }
                 let outcome = match why {
@@ -796,7 +795,11 @@ impl<'a> Engine<'a> {
         let rules = &self.state.robots[&origin].rules;
         let sitemaps = rules.sitemaps().to_vec();
         let host = self.state.addresses.origins()[origin as usize].host;
-        self.frontier.politeness.set_crawl_delay(host, rules.crawl_delay().unwrap_or_default());
+        if let Some(delay) = rules.crawl_delay() {
+            // It counts from this very answer on.
+            self.frontier.politeness.set_crawl_delay(host, delay);
+            self.frontier.politeness.was_asked(host, Instant::now());
+        }
         let known = self.origins.entry(origin).or_default();
         known.is_asking = false;
         let waiting = std::mem::take(&mut known.waiting);

@@ -130,6 +130,14 @@ pub enum CrawlError {
         /// The file.
         path: PathBuf,
     },
+    /// The link graph could not be read.
+    #[error("could not read the link graph in {path}")]
+    Graph {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: Box<crate::graph::GraphError>,
+    },
     /// The sink did not take a page.
     #[error("the page {address} could not be handed on")]
     Sink {

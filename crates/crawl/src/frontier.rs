@@ -15,12 +15,12 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use url::Url;
 
 use crate::order::Order;
-use crate::politeness::{Politeness, Readiness};
+use crate::politeness::{Manner, Politeness, Readiness};
 
 /// One request that is to be made.
 #[derive(Clone, Debug)]
@@ -227,31 +227,20 @@ impl Frontier {
         host: u32,
         address: Option<IpAddr>,
         now: Instant,
-        slower: Option<Option<Duration>>,
+        manner: Manner,
     ) {
-        let mut next = self.politeness.end(host, address, now, slower);
-        while let Some(waited) = next {
+        if let Some(waited) = self.politeness.end(host, address, now, manner) {
             self.unlist(waited);
-            if !self.lines[waited as usize].jobs.is_empty() {
-                self.list(waited, now);
-                break;
-            }
-            // Its jobs were taken away: the turn is somebody else's.
-            next = self.politeness.next_in_line(address);
+            self.list(waited, now);
         }
         self.list(host, now);
-    }
-
-    /// Takes all jobs of a host out of its line.
-    pub fn drain(&mut self, host: u32) -> Vec<Job> {
-        let Some(line) = self.lines.get_mut(host as usize) else { return Vec::new() };
-        self.parked -= line.jobs.len();
-        line.jobs.drain(..).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::order::Bfs;
     use crate::politeness::Manners;
@@ -285,7 +274,7 @@ mod tests {
                     asked[host as usize] += 1;
                     now += Duration::from_millis(300);
                     last = Some(now);
-                    frontier.end(host, Some(address), now, None);
+                    frontier.end(host, Some(address), now, Manner::Answered);
                 }
                 None => now = next.expect("somebody's time comes"),
             }
@@ -304,7 +293,7 @@ mod tests {
             let (host, job) = frontier.begin(now, false).unwrap();
             assert!(matches!(job.kind, JobKind::Page(page) if page == expected));
             assert!(frontier.begin(now, false).is_none());
-            frontier.end(host, None, now, None);
+            frontier.end(host, None, now, Manner::Answered);
         }
         assert_eq!(frontier.parked(), 0);
     }

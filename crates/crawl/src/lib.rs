@@ -22,6 +22,7 @@ pub mod progress;
 mod random;
 mod reading;
 pub mod records;
+pub mod report;
 pub mod robots;
 pub mod scope;
 pub mod sink;

@@ -43,6 +43,18 @@ impl Default for Manners {
     }
 }
 
+/// How a host took a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// It answered.
+    Answered,
+    /// It wants rest, for so long if it said so.
+    WantsRest(Option<Duration>),
+    /// It did not answer. It may be gone, and then waiting ever longer helps nobody: the back-off
+    /// grows to eight times the first one and no further.
+    Silent,
+}
+
 /// Whether a host may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
@@ -167,25 +179,28 @@ impl Politeness {
         }
     }
 
-    /// A request to a host has ended. `address` is the one it had when the request began; `slower`
-    /// says that the host wants rest, and for how long if it said so. Names the host that waited
-    /// longest for this address, if one did.
+    /// A request to a host has ended. `address` is the one it had when the request began. Names the
+    /// host that waited longest for this address, if one did.
     pub fn end(
         &mut self,
         host: u32,
         address: Option<IpAddr>,
         now: Instant,
-        slower: Option<Option<Duration>>,
+        manner: Manner,
     ) -> Option<u32> {
         let Manners { delay, first_back_off, most_back_off, .. } = self.manners;
         let pace = self.host(host);
-        match slower {
-            Some(said) => {
-                let doubled = (pace.back_off * 2).max(first_back_off).max(delay);
+        let doubled = (pace.back_off * 2).max(first_back_off).max(delay);
+        match manner {
+            Manner::WantsRest(said) => {
                 pace.back_off = doubled.max(said.unwrap_or_default()).min(most_back_off);
             }
-            None if pace.back_off <= first_back_off => pace.back_off = Duration::ZERO,
-            None => pace.back_off /= 2,
+            Manner::Silent => {
+                let most = (first_back_off * 8).max(delay).max(pace.back_off);
+                pace.back_off = doubled.min(most).min(most_back_off);
+            }
+            Manner::Answered if pace.back_off <= first_back_off => pace.back_off = Duration::ZERO,
+            Manner::Answered => pace.back_off /= 2,
         }
         pace.pace.active = pace.pace.active.saturating_sub(1);
         let own = self.delay(host);
@@ -194,11 +209,6 @@ impl Politeness {
         pace.pace.active = pace.pace.active.saturating_sub(1);
         pace.pace.delay_until(now + delay);
         pace.waiting.pop_front()
-    }
-
-    /// The host that has waited longest for an address; it leaves the line.
-    pub fn next_in_line(&mut self, address: Option<IpAddr>) -> Option<u32> {
-        self.addresses.get_mut(&address?)?.waiting.pop_front()
     }
 }
 
@@ -215,7 +225,7 @@ mod tests {
         assert_eq!(politeness.readiness(0, start), Readiness::Now);
         politeness.begin(0, start);
         assert_eq!(politeness.readiness(0, start + 9 * SECOND), Readiness::HostBusy);
-        politeness.end(0, None, start + 5 * SECOND, None);
+        politeness.end(0, None, start + 5 * SECOND, Manner::Answered);
         let rested = start + 6 * SECOND;
         assert_eq!(politeness.readiness(0, start + 5 * SECOND), Readiness::At(rested));
         assert_eq!(politeness.readiness(0, rested), Readiness::Now);
@@ -230,32 +240,35 @@ mod tests {
         politeness.begin(0, now);
         assert_eq!(politeness.readiness(1, now), Readiness::AddressBusy);
         assert_eq!(politeness.readiness(2, now), Readiness::AddressBusy);
-        assert_eq!(politeness.end(0, Some(address), now, None), Some(1));
+        assert_eq!(politeness.end(0, Some(address), now, Manner::Answered), Some(1));
         assert_eq!(politeness.readiness(1, now), Readiness::At(now + SECOND));
         now += SECOND;
         assert_eq!(politeness.readiness(1, now), Readiness::Now);
         politeness.begin(1, now);
-        assert_eq!(politeness.end(1, Some(address), now, None), Some(2));
-        assert_eq!(politeness.end(1, Some(address), now, None), None);
+        assert_eq!(politeness.end(1, Some(address), now, Manner::Answered), Some(2));
+        assert_eq!(politeness.end(1, Some(address), now, Manner::Answered), None);
     }
 
     #[test]
     fn back_off_doubles_heeds_what_is_said_and_fades() {
         let mut politeness = Politeness::new(Manners::default());
         let now = Instant::now();
-        let mut slower = |slower| {
+        let mut after = |manner| {
             politeness.begin(0, now);
-            politeness.end(0, None, now, slower);
+            politeness.end(0, None, now, manner);
             politeness.delay(0).as_secs()
         };
-        assert_eq!([slower(Some(None)), slower(Some(None)), slower(Some(None))], [1, 2, 4]);
-        assert_eq!(slower(Some(Some(30 * SECOND))), 30);
-        assert_eq!(slower(Some(Some(9000 * SECOND))), 600);
-        assert_eq!([slower(None), slower(None)], [300, 150]);
+        let rest = Manner::WantsRest(None);
+        assert_eq!([after(rest), after(rest), after(rest)], [1, 2, 4]);
+        assert_eq!(after(Manner::WantsRest(Some(30 * SECOND))), 30);
+        assert_eq!(after(Manner::WantsRest(Some(9000 * SECOND))), 600);
+        assert_eq!([after(Manner::Answered), after(Manner::Answered)], [300, 150]);
         (0..20).for_each(|_| {
-            slower(None);
+            after(Manner::Answered);
         });
-        assert_eq!(slower(None), 1);
+        assert_eq!(after(Manner::Answered), 1);
+        let silences: Vec<u64> = (0..6).map(|_| after(Manner::Silent)).collect();
+        assert_eq!(silences, [1, 2, 4, 8, 8, 8]);
     }
 
     #[test]

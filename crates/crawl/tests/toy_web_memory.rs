@@ -1,0 +1,108 @@
+//! Bombs: what unpacks to much, or never ends, costs what the limits allow and no more.
+//!
+//! A child process, this very binary, crawls a site of bombs and says how much memory it ever had.
+
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
+mod toy_web;
+
+use std::io::Write;
+use std::process::Command;
+use std::sync::Arc;
+
+use toy_web::{Reply, ToyHost, linking, plan};
+use wonbon_crawl::crawl::Crawl;
+use wonbon_crawl::fetch::network::{Network, NetworkConfig};
+use wonbon_crawl::guard::Guard;
+use wonbon_crawl::progress::{Control, Unwatched};
+
+const SEED: &str = "WONBON_TOY_SEED";
+const FOLDER: &str = "WONBON_TOY_FOLDER";
+/// The most memory the child may have: room for large bodies (128 MiB), two threads that read pages
+/// of 16 MiB made of nothing but tags, and what a process has anyway.
+const MOST_BYTES: u64 = 700 << 20;
+
+#[test]
+fn a_child_crawls_what_it_is_told() {
+    let (Ok(seed), Ok(folder)) = (std::env::var(SEED), std::env::var(FOLDER)) else { return };
+    let mut plan = plan(&[seed]);
+    plan.pace.connections = 16;
+    plan.pace.concurrency = 16;
+    plan.params.limits.whole = std::time::Duration::from_secs(60);
+    let config = NetworkConfig {
+        agent: plan.params.agent.clone(),
+        limits: plan.params.limits,
+        guard: Guard::new(vec!["127.0.0.90/32".parse().unwrap()]),
+        ..NetworkConfig::default()
+    };
+    let crawl = Crawl::begin(folder.as_ref(), plan, None).unwrap();
+    let network = Arc::new(Network::new(config).unwrap());
+    let summary = crawl.run(network, None, &Unwatched, &Control::default()).unwrap();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kilobytes: u64 = peak.trim().trim_end_matches(" kB").trim().parse().unwrap();
+    println!("PEAK {} {:?}", kilobytes * 1024, summary.stats.outcomes);
+}
+
+/// Zeros, two times gzip, zstd; each unpacks to a gigabyte.
+fn bombs() -> Vec<(&'static str, Vec<u8>)> {
+    const PIECES: usize = 1024;
+    let piece = vec![b' '; 1 << 20];
+    let gzip = |write: &dyn Fn(&mut dyn Write)| {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        write(&mut out);
+        out.finish().unwrap()
+    };
+    let once = gzip(&|out| (0..PIECES).for_each(|_| out.write_all(&piece).unwrap()));
+    let twice = gzip(&|out| out.write_all(&once).unwrap());
+    let mut zstd = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    (0..PIECES).for_each(|_| zstd.write_all(&piece).unwrap());
+    vec![("gzip", once), ("gzip, gzip", twice), ("zstd", zstd.finish().unwrap())]
+}
+
+#[test]
+fn bombs_do_not_fill_the_memory() {
+    if std::env::var(SEED).is_ok() {
+        return;
+    }
+    let bombs = bombs();
+    let tags = "<b>".repeat(5 << 20);
+    let links: String = (0..200_000).map(|link| format!("<a href=/x{link}>")).collect();
+    let host = ToyHost::start("127.0.0.90", 90, move |asked| {
+        let number: usize =
+            asked.path.rsplit('/').next().and_then(|text| text.parse().ok()).unwrap_or(0);
+        match asked.path.as_str() {
+            "/robots.txt" => Reply::typed("text/plain", "User-agent: *\nDisallow: /x"),
+            "/" => {
+                let names = ["bomb", "tags", "endless", "packed-tags"];
+                let links = names.iter().flat_map(|name| (0..12).map(move |n| format!("/{name}/{n}")));
+                Reply::page(linking("home", links.chain(["/links".to_owned()])))
+            }
+            "/links" => Reply::page(links.clone()),
+            path if path.starts_with("/bomb/") => {
+                let (coding, body) = &bombs[number % bombs.len()];
+                Reply::page(body.clone()).with("Content-Encoding", coding)
+            }
+            path if path.starts_with("/tags/") => Reply::page(tags.as_bytes()[..7 << 20].to_vec()),
+            path if path.starts_with("/packed-tags/") => {
+                Reply::page(zstd::encode_all(tags.as_bytes(), 1).unwrap())
+                    .with("Content-Encoding", "zstd")
+            }
+            _ => Reply::Endless,
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_child_crawls_what_it_is_told", "--nocapture"])
+        .env(FOLDER, folder.path().join("crawl"))
+        .env(SEED, host.url("/"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let line = said.lines().find_map(|line| line.split("PEAK ").nth(1)).unwrap();
+    let peak: u64 = line.split_whitespace().next().unwrap().parse().unwrap();
+    println!("peak {} MiB: {line}", peak >> 20);
+    assert!(line.contains("\"too-large\": 24"), "{line}");
+    assert!(peak < MOST_BYTES, "{} MiB", peak >> 20);
+}
