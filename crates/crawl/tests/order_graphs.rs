@@ -1,5 +1,9 @@
 //! Graphs out of files, made-up webs, and virtual crawls on them.
-#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "clippy sees no test in what tests call"
+)]
 
 use std::fs;
 use std::io::Write as _;
