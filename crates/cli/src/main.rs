@@ -93,7 +93,8 @@ fn main() -> ExitCode {
         Err(error) => return report::usage(&error),
     };
     let store = cli.store.store.as_path();
-    let is_named = matches.value_source("store").is_some_and(|from| from != ValueSource::DefaultValue);
+    let is_named =
+        matches.value_source("store").is_some_and(|from| from != ValueSource::DefaultValue);
     let named_store = is_named.then_some(store);
     let outcome = match &cli.command {
         Command::Add(args) => store::add::run(args, store),

@@ -27,9 +27,10 @@ use summary::{Crawl, PERCENTS, Summary};
 /// Crawls a graph with several orderings and shows what each gathers first.
 ///
 /// GRAPH is a directory with urls.txt (an address a line; its number, from 0, is the page) and
-/// edges.tsv (two page numbers a line), either perhaps .gz or .zst; or the base name of a WebGraph
-/// (.graph and .properties), with addresses in .urls or urls.txt beside it if there are any: without
-/// them every page is a site of its own.
+/// edges.tsv (two page numbers a line), either perhaps .gz or .zst; the directory of a crawl; a
+/// directory of WARC files, whose archived pages are taken; or the base name of a WebGraph (.graph and
+/// .properties), with addresses in .urls or urls.txt beside it if there are any: without them every
+/// page is a site of its own.
 ///
 /// OUT is a folder that must not exist yet; it appears when complete: curves.csv (ordering, pages,
 /// PageRank of these, their sites, turns) and curves.svg. Prints which share of the PageRank and of

@@ -178,8 +178,9 @@ impl Crawl {
             state.replay(record, &mut *order);
             Ok(())
         })?;
-        let is_unfinished =
-            |page: &u32| state.pages.get(*page as usize).is_some_and(|p| p.state == PageState::Taken);
+        let is_unfinished = |page: &u32| {
+            state.pages.get(*page as usize).is_some_and(|p| p.state == PageState::Taken)
+        };
         let unfinished = taken.into_iter().filter(is_unfinished).collect();
         let before = beginning.before.as_deref().map(Before::open).transpose()?;
         Ok(Crawl {

@@ -58,12 +58,25 @@ const TICK: Duration = Duration::from_millis(250);
 
 /// What the other threads and tasks report.
 pub(crate) enum Event {
-    Resolved { host: u32, found: Result<Vec<IpAddr>, FetchError> },
-    Fetched { host: u32, address: Option<IpAddr>, job: Job, got: Result<Box<Answer>, FetchError> },
-    Read { job: Job, page: Result<Box<ReadPage>, SinkError> },
+    Resolved {
+        host: u32,
+        found: Result<Vec<IpAddr>, FetchError>,
+    },
+    Fetched {
+        host: u32,
+        address: Option<IpAddr>,
+        job: Job,
+        got: Result<Box<Answer>, FetchError>,
+    },
+    Read {
+        job: Job,
+        page: Result<Box<ReadPage>, SinkError>,
+    },
     /// A body left the memory.
     Kept,
-    Committed { verdicts: Vec<(u32, Verdict)> },
+    Committed {
+        verdicts: Vec<(u32, Verdict)>,
+    },
     Failed(CrawlError),
 }
 
@@ -161,7 +174,8 @@ impl<'a> Engine<'a> {
         let mut politeness = Politeness::new(pace.manners());
         if parts.resumed && fetcher.is_live() {
             let now = Instant::now();
-            (0..state.addresses.hosts().len() as u32).for_each(|host| politeness.was_asked(host, now));
+            (0..state.addresses.hosts().len() as u32)
+                .for_each(|host| politeness.was_asked(host, now));
         }
         for (&origin, known) in &state.robots {
             let host = state.addresses.origins()[origin as usize].host;
@@ -551,7 +565,8 @@ impl<'a> Engine<'a> {
             .flatten();
         match job.kind {
             JobKind::Robots { origin, url } => {
-                let target = location.and_then(|to| self.state.rules.canonical(Some(&url), &to).ok());
+                let target =
+                    location.and_then(|to| self.state.rules.canonical(Some(&url), &to).ok());
                 // A body too large is read up to its limit, which is nothing here.
                 let status = if answer.whole == Body::Whole { answer.status } else { 0 };
                 let body = unpacked_robots(&answer);
@@ -613,9 +628,8 @@ impl<'a> Engine<'a> {
         let depth = self.state.pages[page as usize].depth;
         let target = self.state.rules.canonical(Some(&self.url_of(page)), location).ok();
         let target = target.filter(|_| job.hops < self.state.plan.pace.redirects);
-        let target = target.and_then(|target| {
-            self.state.let_in(target.as_str(), depth, &mut done.new).ok()
-        });
+        let target =
+            target.and_then(|target| self.state.let_in(target.as_str(), depth, &mut done.new).ok());
         let target = target.filter(|&target| target != page);
         let mut kept = PageToKeep::of(self.state.addresses.address(page), answer);
         let Some(target) = target else {
@@ -841,8 +855,7 @@ fn retry_after(answer: &Answer) -> Option<Duration> {
 
 fn unpacked_robots(answer: &Answer) -> Vec<u8> {
     let most = answer.body.len().max(robots::MAX_BYTES * 4);
-    let unpacked =
-        crate::fetch::unpack::unpack(&answer.body, &answer.content_coding(), most).ok();
+    let unpacked = crate::fetch::unpack::unpack(&answer.body, &answer.content_coding(), most).ok();
     let mut body = unpacked.map(std::borrow::Cow::into_owned).unwrap_or_default();
     body.truncate(robots::MAX_BYTES);
     body

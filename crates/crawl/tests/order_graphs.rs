@@ -1,5 +1,9 @@
 //! Graphs out of files, made-up webs, and virtual crawls on them.
-#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "clippy sees no test in what tests call"
+)]
 
 use std::fs;
 use std::io::Write as _;
@@ -111,6 +115,59 @@ fn bad_input_is_refused_by_file_and_line() {
     let packed = gzip.finish().unwrap();
     fs::write(empty.path().join("edges.tsv.gz"), &packed[..packed.len() - 9]).unwrap();
     assert!(error(empty.path()).contains("edges.tsv.gz is not whole"), "{}", error(empty.path()));
+}
+
+#[test]
+fn archived_pages_and_the_links_between_them_are_a_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let html = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+    let moved = b"HTTP/1.1 301 Moved\r\nLocation: /there#x\r\n\r\n";
+    let date = wonbon_warc::Date::from_unix_milliseconds(1_700_000_000_000);
+    let write = |name: &str, records: &[(&str, &[u8], &str)]| {
+        let mut writer = wonbon_warc::Writer::new(Vec::new(), 7);
+        for (target, head, body) in records {
+            let record = wonbon_warc::Record::response(target, date, head, body.as_bytes());
+            writer.write(&record).unwrap();
+        }
+        let bytes = writer.get_ref().clone();
+        fs::write(folder.path().join(name), &bytes).unwrap();
+        bytes
+    };
+    write(
+        "1.warc.gz",
+        &[
+            (
+                "http://a.example/",
+                html,
+                "<a href='/old'>o</a> <a href='http://b.example/'>b</a> <a href='/never'>n</a>",
+            ),
+            ("http://a.example/old", moved, ""),
+        ],
+    );
+    let second = write(
+        "2.warc.gz",
+        &[
+            ("http://a.example/there", html, "<a href='/'>home</a>"),
+            ("http://b.example/", html, "<p>an end"),
+        ],
+    );
+    let wanted = vec!["http://b.example/".to_owned()];
+    let reading = Reading { wanted, ..Reading::default() };
+    let read = Graph::read(folder.path(), &reading, &()).unwrap();
+    assert_eq!(links(&read.graph), [vec![1, 3], vec![2], vec![0], vec![]]);
+    assert_eq!((read.graph.sites(), &read.found[..]), (2, &[Some(3)][..]));
+    fs::write(folder.path().join("2.warc.gz"), &second[..second.len() - 40]).unwrap();
+    assert_eq!(error(folder.path()), "DIR/2.warc.gz cannot be read as a WARC");
+}
+
+#[test]
+fn the_directory_of_a_crawl_has_its_graph_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = folder.path().join("graph");
+    fs::create_dir(&graph).unwrap();
+    fs::write(graph.join("urls.txt"), URLS).unwrap();
+    fs::write(graph.join("edges.tsv"), EDGES).unwrap();
+    assert_eq!(read(folder.path()).link_count(), 4);
 }
 
 /// A small web of many sites.

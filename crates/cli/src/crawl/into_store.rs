@@ -66,12 +66,8 @@ impl PageSink for IntoStore {
     }
 
     fn redirect(&self, from: &str, to: &str) -> Result<Ticket, SinkError> {
-        let redirect = Redirect {
-            key: from.to_owned(),
-            target: to.to_owned(),
-            sweep: self.sweep,
-            site: None,
-        };
+        let redirect =
+            Redirect { key: from.to_owned(), target: to.to_owned(), sweep: self.sweep, site: None };
         let pending = self.store.submit_redirect(&redirect)?;
         Ok(Box::new(move || {
             pending.wait()?;

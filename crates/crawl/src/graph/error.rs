@@ -10,7 +10,7 @@ use wonbon_input::InputError;
 pub enum GraphError {
     /// There is nothing that looks like a graph.
     #[error(
-        "{} is no graph: neither a directory with urls.txt and edges.tsv \
+        "{} is no graph: neither a directory with urls.txt and edges.tsv or with WARC files \
          nor the base name of .graph and .properties", path.display()
     )]
     NoGraph {
@@ -73,6 +73,14 @@ pub enum GraphError {
         addresses: u64,
         /// The pages.
         pages: u64,
+    },
+    /// A WARC file cannot be read.
+    #[error("{} cannot be read as a WARC", path.display())]
+    Archive {
+        /// The file.
+        path: PathBuf,
+        /// What the reader said.
+        source: wonbon_warc::WarcError,
     },
     /// The WebGraph files cannot be read.
     #[error("{} cannot be read as a WebGraph", path.display())]

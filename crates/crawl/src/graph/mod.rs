@@ -11,6 +11,7 @@
 //!
 //! Not here: which page comes next ([`crate::order`]), the crawl ([`crate::virtual_crawl`]).
 
+mod archive;
 mod error;
 pub mod generate;
 pub mod pagerank;
@@ -74,15 +75,25 @@ impl Watch for () {
 impl Graph {
     /// Reads a graph: a directory with `urls.txt` (an address a line, the line number from 0 is the
     /// page) and `edges.tsv` (two page numbers a line), either perhaps with `.gz` or `.zst` behind
-    /// its name; or the base name of a WebGraph (`.graph` and `.properties`), whose addresses are in
-    /// `.urls` beside it or in `urls.txt`.
+    /// its name; the directory of a crawl, which has these in its folder `graph`; a directory of WARC
+    /// files, whose archived pages and the links between them are taken; or the base name of a
+    /// WebGraph (`.graph` and `.properties`), whose addresses are in `.urls` beside it or in
+    /// `urls.txt`.
     ///
     /// # Errors
     ///
     /// [`GraphError`] says what is wrong with which line of which file.
     pub fn read(path: &Path, reading: &Reading, watch: &dyn Watch) -> Result<Read, GraphError> {
         if path.is_dir() {
-            return text::read(path, reading, watch);
+            let of_a_crawl = path.join("graph");
+            if !text::is_there(path) && text::is_there(&of_a_crawl) {
+                return text::read(&of_a_crawl, reading, watch);
+            }
+            let archives = archive::files(path);
+            if text::is_there(path) || archives.is_empty() {
+                return text::read(path, reading, watch);
+            }
+            return archive::read(&archives, reading, watch);
         }
         let base = path.with_extension("");
         let with = |extension| base.with_extension(extension);

@@ -28,6 +28,11 @@ pub(super) fn read(
     Ok(Read { graph, found, has_addresses: true, left_out })
 }
 
+/// Whether a directory has addresses.
+pub(super) fn is_there(directory: &Path) -> bool {
+    find(directory, "urls.txt").is_ok()
+}
+
 fn find(directory: &Path, file: &'static str) -> Result<PathBuf, GraphError> {
     ["", ".gz", ".zst"]
         .into_iter()

@@ -40,6 +40,9 @@ const COLOURS: [(&str, &str); 7] = [
 ];
 const DASHES: [&str; 3] = ["", "7 4", "2 3"];
 
+/// What a panel shows of a point.
+type Value = fn(&Point) -> f64;
+
 /// Draws the curves.
 pub fn svg(curves: &[Curve]) -> String {
     let legend_rows = curves.len().div_ceil(LEGEND_COLUMNS);
@@ -66,7 +69,7 @@ pub fn svg(curves: &[Curve]) -> String {
     legend(&mut svg, curves);
     let most_pages = curves.iter().filter_map(|curve| curve.points.last()).map(|point| point.pages);
     let most_pages = f64::from(most_pages.max().unwrap_or(1));
-    let values: [(&str, fn(&Point) -> f64); 2] = [
+    let values: [(&str, Value); 2] = [
         ("cumulative PageRank", |point| point.pagerank),
         ("number of sites", |point| f64::from(point.sites)),
     ];
@@ -101,7 +104,7 @@ fn panel(
     svg: &mut String,
     curves: &[Curve],
     title: &str,
-    value: fn(&Point) -> f64,
+    value: Value,
     most_pages: f64,
     (left, top): (f64, f64),
 ) {
@@ -164,14 +167,14 @@ fn panel(
             escape(&curve.name)
         );
     }
-    ends(svg, curves, value, left, |pages| x(pages), |value| y(value), bottom);
+    ends(svg, curves, value, left, x, y, bottom);
 }
 
 /// Names the lines where they end, apart from each other.
 fn ends(
     svg: &mut String,
     curves: &[Curve],
-    value: fn(&Point) -> f64,
+    value: Value,
     left: f64,
     x: impl Fn(f64) -> f64,
     y: impl Fn(f64) -> f64,
