@@ -132,7 +132,7 @@ fn host(request: &Request) -> Result<String, Problem> {
     let host = request
         .uri()
         .authority()
-        .map(|authority| authority.as_str())
+        .map(axum::http::uri::Authority::as_str)
         .or_else(|| request.headers().get(HOST).and_then(|host| host.to_str().ok()));
     host.map(str::to_owned)
         .ok_or_else(|| Problem::new(Code::WrongHost, "the request does not say whom it calls"))

@@ -15,7 +15,7 @@ use wonbon_pages::{Cell, escape};
 use crate::api::places::Nothing;
 use crate::api::{collapsing, comparisons, documents, families, keeping, places, searching, texts};
 use crate::messages::Say;
-use crate::pages::frame;
+use crate::pages::{coded_paragraph, frame};
 use crate::problem::{Code, Problem};
 use crate::service::Service;
 use crate::view::{Reply, View};
@@ -97,7 +97,7 @@ pub(crate) fn docs(_service: &Service, _asked: Nothing, view: &View) -> Result<R
                 escape(&method),
                 escape(path)
             ));
-            page.paragraph(operation["description"].as_str().unwrap_or_default());
+            coded_paragraph(&mut page, operation["description"].as_str().unwrap_or_default());
             parameters(&mut page, reader, operation);
             bodies(&mut page, reader, operation);
             page.markup(format_args!("</section>"));

@@ -109,6 +109,7 @@ fn verdict(page: &mut Page, reader: &Reader, document: &StoredDocument, rule: Ru
             let of = escape(reader.say(Say::OfOriginal));
             fill(&of, &[&document_link(original, "")])
         }
+        (None, Kind::Original) if document.copies == 1 => escape(reader.say(Say::HasCopy)),
         (None, Kind::Original) if document.copies > 0 => {
             escape(&reader.tell(Say::HasCopies, &[&thousands(document.copies)]))
         }

@@ -5,7 +5,7 @@ use wonbon_pages::{Card, Cell, escape, thousands};
 use wonbon_store::Counts;
 
 use super::frame::{address, page, reply};
-use super::pieces::{document_link, form_mark, kind_mark, time};
+use super::pieces::{coded_paragraph, document_link, form_mark, kind_mark, time};
 use crate::api::places::Nothing;
 use crate::api::texts::{self, TextQuestion};
 use crate::json;
@@ -55,7 +55,7 @@ pub(crate) fn home(service: &Service, _: Nothing, view: &View) -> Result<Reply, 
     page.cards(&cards(reader, &counts));
     page.subheading(reader.say(Say::Latest));
     if latest.is_empty() {
-        page.paragraph(reader.say(Say::NothingYet));
+        coded_paragraph(&mut page, reader.say(Say::NothingYet));
         return Ok(reply(reader, "/", page));
     }
     let rows: Vec<Vec<Cell>> = latest

@@ -23,6 +23,7 @@ pub(crate) use document::{document, raw};
 pub(crate) use families::{families_page, family_page};
 pub(crate) use frame::{choose, mark, problem_page, script, style};
 pub(crate) use home::{go, home};
+pub(crate) use pieces::coded_paragraph;
 pub(crate) use places::{changes_page, copies_page, history_page, moved_page, watch_page};
 pub(crate) use search::{ResultPage, search_page};
 pub(crate) use sign_in::{login, login_page};

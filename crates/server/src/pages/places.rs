@@ -7,7 +7,9 @@ use wonbon_store::{
 };
 
 use super::frame::{page, reply};
-use super::pieces::{Field, asking_form, document_link, form_mark, link, part, span, time};
+use super::pieces::{
+    Field, asking_form, coded_paragraph, document_link, form_mark, link, part, span, time,
+};
 use crate::api::places::{ChangesParameters, PlaceQuestion};
 use crate::json::{MovedFinding, days, resemblance_classes};
 use crate::messages::Say;
@@ -233,7 +235,7 @@ pub(crate) fn changes_page(reader: &Reader, asked: &ChangesParameters, changes: 
     page.lead(reader.say(Say::ChangesLead));
     changes_form(&mut page, reader, asked);
     if changes.sweeps.is_empty() {
-        page.paragraph(reader.say(Say::NoSweeps));
+        coded_paragraph(&mut page, reader.say(Say::NoSweeps));
     } else {
         of_sweeps(&mut page, reader, changes);
     }

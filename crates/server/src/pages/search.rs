@@ -94,7 +94,8 @@ fn result(page: &mut Page, reader: &Reader, found: &Found) {
         found.result.snippet.to_html()
     ));
     if document.copies > 0 {
-        let summary = reader.tell(Say::PlusCopies, &[&thousands(document.copies)]);
+        let message = if document.copies == 1 { Say::PlusCopy } else { Say::PlusCopies };
+        let summary = reader.tell(message, &[&thousands(document.copies)]);
         page.details(&escape(&summary), false, |page| copies(page, reader, found));
     }
     page.markup(format_args!("</li>"));

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use wonbon_pages::escape;
 
 use super::frame::{page, reply};
-use super::pieces::form_mark;
+use super::pieces::{coded_paragraph, form_mark};
 use crate::api::places::Nothing;
 use crate::asked::{from_form, whole_body};
 use crate::guard::good_token;
@@ -41,7 +41,7 @@ pub(crate) fn login_page(service: &Service, _: Nothing, view: &View) -> Result<R
         page.paragraph(reader.say(Say::NoTokensNeeded));
         return Ok(reply(reader, "/login", page));
     }
-    page.lead(reader.say(Say::SignInLead));
+    coded_paragraph(&mut page, reader.say(Say::SignInLead));
     page.markup(format_args!(
         "<form class=ask action=\"/login\" method=post>{}<label class=f-text>{}<input type=password name=token required autocomplete=current-password></label><button>{}</button></form>",
         form_mark(reader),
