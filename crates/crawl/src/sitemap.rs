@@ -145,7 +145,8 @@ fn read_xml(text: &str, limits: Limits, sitemap: &mut Sitemap) {
         match event {
             Event::Start(element) => reading.start(element.name().as_ref()),
             Event::End(_) => {
-                if reading.end() && !reading.keep(limits, sitemap) {
+                let is_over = reading.end();
+                if is_over && !reading.keep(limits, sitemap) {
                     sitemap.cut = true;
                     return;
                 }
