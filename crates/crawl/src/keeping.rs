@@ -364,13 +364,15 @@ fn file_seed(seed: u64, number: u32) -> u64 {
 fn begin_archive(directory: &Path, number: u32, seed: u64) -> Result<Writer<File>, CrawlError> {
     let path = archive_path(directory, number);
     let failed = |source| archive_error("create", &path, source);
-    let mut archive =
-        Writer::create(&path, file_seed(seed, number)).map_err(failed)?.level(LEVEL);
+    let mut archive = Writer::create(&path, file_seed(seed, number)).map_err(failed)?.level(LEVEL);
     let software = concat!("wonbon/", env!("CARGO_PKG_VERSION"));
     let about = lines([
         ("software", software),
         ("format", "WARC File Format 1.1"),
-        ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+        (
+            "conformsTo",
+            "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        ),
     ]);
     let name = format!("crawl-{number:05}.warc.gz");
     let now = date_of(crate::clock::microseconds_now());
@@ -401,7 +403,8 @@ mod tests {
 
     #[test]
     fn only_the_transfer_coding_of_a_head_is_renamed() {
-        let head = b"HTTP/1.1 200 OK\r\nTransfer-encoding: chunked\r\nX: transfer-encoding:\r\n\r\n";
+        let head =
+            b"HTTP/1.1 200 OK\r\nTransfer-encoding: chunked\r\nX: transfer-encoding:\r\n\r\n";
         let kept = b"HTTP/1.1 200 OK\r\nX-Crawler-Transfer-encoding: chunked\r\nX: transfer-encoding:\r\n\r\n";
         assert_eq!(archived_head(head), kept);
     }

@@ -180,7 +180,11 @@ fn open(path: &Path) -> Result<BufReader<File>, CrawlError> {
     }
     let version = u32::from_le_bytes(head[8..].try_into().expect("four bytes"));
     if version != VERSION {
-        return Err(CrawlError::OtherVersion { path: path.to_owned(), got: version, want: VERSION });
+        return Err(CrawlError::OtherVersion {
+            path: path.to_owned(),
+            got: version,
+            want: VERSION,
+        });
     }
     Ok(input)
 }
@@ -197,11 +201,7 @@ pub fn read_at(file: &mut File, at: u64) -> io::Result<Record> {
 }
 
 /// One record, if there is a whole one.
-fn read_frame(
-    input: &mut impl Read,
-    left: u64,
-    bytes: &mut Vec<u8>,
-) -> io::Result<Option<Record>> {
+fn read_frame(input: &mut impl Read, left: u64, bytes: &mut Vec<u8>) -> io::Result<Option<Record>> {
     let mut frame = [0; FRAME_BYTES];
     if left < FRAME_BYTES as u64 {
         return Ok(None);

@@ -234,8 +234,20 @@ impl Params {
     /// [`CrawlError::OtherPlan`] with the first difference and both values.
     pub fn check_same(&self, asked: &Params, path: &Path) -> Result<(), CrawlError> {
         let names = [
-            "seeds", "order", "order_seed", "site", "scope", "hosts", "domains", "include",
-            "exclude", "depth", "sitemaps", "agent", "skip_copies", "limits",
+            "seeds",
+            "order",
+            "order_seed",
+            "site",
+            "scope",
+            "hosts",
+            "domains",
+            "include",
+            "exclude",
+            "depth",
+            "sitemaps",
+            "agent",
+            "skip_copies",
+            "limits",
         ];
         let (was, asked) = (serde_json::json!(self), serde_json::json!(asked));
         for what in names {

@@ -478,9 +478,8 @@ mod tests {
             ".*".prop_map(Record::Seed),
             any::<u32>().prop_map(Record::Taken),
             any_done().prop_map(|done| Record::Done(Box::new(done))),
-            (".*", any::<i64>(), any::<u16>(), any::<Vec<u8>>()).prop_map(
-                |(origin, at, status, body)| Record::Robots { origin, at, status, body }
-            ),
+            (".*", any::<i64>(), any::<u16>(), any::<Vec<u8>>())
+                .prop_map(|(origin, at, status, body)| Record::Robots { origin, at, status, body }),
             ".*".prop_map(Record::Known),
             any::<(u64, u32, u64, u64)>().prop_map(|(group, file, archive, texts)| {
                 Record::Commit(Commit { group, file, archive, texts })

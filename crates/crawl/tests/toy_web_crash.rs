@@ -262,12 +262,13 @@ fn what_is_no_crawl_or_another_one_is_refused_and_left_alone() {
     let refused = message(Crawl::resume(&directory, other));
     assert!(refused.contains("depth null, not 3"), "{refused}");
     let mut bad = plan.clone();
-    for (seed, expected) in [
-        ("mailto:x@y", "no http or https address"),
-        ("/relative", "no http or https address"),
-    ] {
+    for (seed, expected) in
+        [("mailto:x@y", "no http or https address"), ("/relative", "no http or https address")]
+    {
         bad.params.seeds = vec![seed.to_owned()];
-        assert!(message(Crawl::begin(&folder.path().join("b"), bad.clone(), None)).contains(expected));
+        assert!(
+            message(Crawl::begin(&folder.path().join("b"), bad.clone(), None)).contains(expected)
+        );
     }
     bad = plan.clone();
     bad.params.exclude = vec!["/".to_owned()];

@@ -64,9 +64,7 @@ fn ten_thousand_pages_on_five_hosts_are_each_asked_for_once() {
         listeners.iter().map(|listener| listener.local_addr().unwrap().port()).collect();
     let path = {
         let ports = ports.clone();
-        move |number: usize| {
-            format!("http://h{}.toy:{}/p/{number}", number % 5, ports[number % 5])
-        }
+        move |number: usize| format!("http://h{}.toy:{}/p/{number}", number % 5, ports[number % 5])
     };
     let hosts: Vec<ToyHost> = listeners
         .into_iter()
@@ -76,9 +74,7 @@ fn ten_thousand_pages_on_five_hosts_are_each_asked_for_once() {
             let site = move |asked: &toy_web::Asked| {
                 let number = asked.path.strip_prefix("/p/").and_then(|text| text.parse().ok());
                 match number {
-                    Some(number) if number < PAGES => {
-                        Reply::page(tree_page(number, PAGES, &path))
-                    }
+                    Some(number) if number < PAGES => Reply::page(tree_page(number, PAGES, &path)),
                     _ => Reply::status(404),
                 }
             };
@@ -121,10 +117,30 @@ fn every_way_to_be_odd_has_its_outcome() {
         "/" => Reply::page(linking(
             "odd",
             [
-                "/loop1", "/self", "/out", "/hop0", "/nowhere", "/slow", "/drip", "/broken",
-                "/cut", "/huge", "/declared-huge", "/picture", "/untyped", "/untyped-picture",
-                "/gone", "/fails", "/euc-kr", "/gzip", "/no-gzip", "/empty", "/garbage", "/teapot",
-                "/canonical?from=x", "/late",
+                "/loop1",
+                "/self",
+                "/out",
+                "/hop0",
+                "/nowhere",
+                "/slow",
+                "/drip",
+                "/broken",
+                "/cut",
+                "/huge",
+                "/declared-huge",
+                "/picture",
+                "/untyped",
+                "/untyped-picture",
+                "/gone",
+                "/fails",
+                "/euc-kr",
+                "/gzip",
+                "/no-gzip",
+                "/empty",
+                "/garbage",
+                "/teapot",
+                "/canonical?from=x",
+                "/late",
             ],
         )),
         "/loop1" => Reply::redirect(302, "/loop2"),
@@ -141,7 +157,8 @@ fn every_way_to_be_odd_has_its_outcome() {
         "/broken" => Reply::Nothing,
         "/garbage" => Reply::Raw(b"I am no server at all\r\n\r\n".to_vec()),
         "/cut" => Reply::Raw(
-            b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 999\r\n\r\n<p>".to_vec(),
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 999\r\n\r\n<p>"
+                .to_vec(),
         ),
         "/huge" => Reply::Endless,
         "/declared-huge" => Reply::Raw(
@@ -165,7 +182,8 @@ fn every_way_to_be_odd_has_its_outcome() {
         }
         "/gzip" => {
             let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-            std::io::Write::write_all(&mut out, linking("packed", ["/unpacked"]).as_bytes()).unwrap();
+            std::io::Write::write_all(&mut out, linking("packed", ["/unpacked"]).as_bytes())
+                .unwrap();
             Reply::page(out.finish().unwrap()).with("Content-Encoding", "gzip")
         }
         "/no-gzip" => Reply::page("not packed").with("Content-Encoding", "gzip"),
@@ -361,7 +379,10 @@ fn budgets_and_depth_are_kept_and_a_larger_budget_goes_on() {
         if asked.path == "/robots.txt" {
             return Reply::status(404);
         }
-        Reply::page(linking(&asked.path, [format!("/p{}", number + 1), format!("/p{}", number * 3)]))
+        Reply::page(linking(
+            &asked.path,
+            [format!("/p{}", number + 1), format!("/p{}", number * 3)],
+        ))
     });
     let folder = tempfile::tempdir().unwrap();
     let mut plan = plan(&[host.url("/p1")]);

@@ -39,11 +39,8 @@ fn neither_a_host_nor_an_address_is_asked_within_its_delay() {
     let mut second = ToyHost::start("second.toy", 31, site);
     let alone = ToyHost::start("alone.toy", 32, site);
     // The second name stands for the address of the first.
-    let seeds = [
-        first.url("/"),
-        alone.url("/"),
-        format!("http://second.toy:{}/", first.address.port()),
-    ];
+    let seeds =
+        [first.url("/"), alone.url("/"), format!("http://second.toy:{}/", first.address.port())];
     second.address = first.address;
     let folder = tempfile::tempdir().unwrap();
     let mut plan = plan(&seeds);

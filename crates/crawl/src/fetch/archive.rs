@@ -166,7 +166,8 @@ impl Fetcher for Archive {
 fn plain_head(head: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(head.len() + 32);
     for line in head.split_inclusive(|&byte| byte == b'\n') {
-        let named = |name: &[u8]| line.len() > name.len() && line[..name.len()].eq_ignore_ascii_case(name);
+        let named =
+            |name: &[u8]| line.len() > name.len() && line[..name.len()].eq_ignore_ascii_case(name);
         if named(b"content-encoding:") || named(b"transfer-encoding:") {
             out.extend_from_slice(b"X-Crawler-");
         }

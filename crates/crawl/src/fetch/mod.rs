@@ -207,7 +207,13 @@ pub fn is_text_type(content_type: Option<&str>) -> bool {
     match essence.split_once('/') {
         Some(("text", kind)) => !matches!(
             kind,
-            "css" | "javascript" | "ecmascript" | "csv" | "tab-separated-values" | "calendar" | "vcard"
+            "css"
+                | "javascript"
+                | "ecmascript"
+                | "csv"
+                | "tab-separated-values"
+                | "calendar"
+                | "vcard"
         ),
         Some(("application", kind)) => kind == "xml" || kind.ends_with("+xml"),
         Some(_) => false,

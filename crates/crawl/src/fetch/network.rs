@@ -183,11 +183,8 @@ impl Network {
         self.config.guard.permits_url(&ask.url).map_err(|why| forbidden(&host, &why))?;
         self.config.guard.permits(address).map_err(|why| forbidden(&host, &why))?;
         let port = ask.url.port_or_known_default().unwrap_or(80);
-        let key = Key {
-            tls: ask.url.scheme() == "https",
-            host,
-            address: SocketAddr::new(address, port),
-        };
+        let key =
+            Key { tls: ask.url.scheme() == "https", host, address: SocketAddr::new(address, port) };
         let mut connection = match self.take_idle(&key) {
             Some(connection) => connection,
             None => self.connect(&key, &ask.url).await?,
@@ -263,7 +260,8 @@ impl Network {
         if declared.is_some_and(|length| length > most as u64) {
             return Ok((Body::TooLarge, Vec::new(), None));
         }
-        let mut body = Vec::with_capacity(declared.unwrap_or(0).min(SMALL_BODY_BYTES as u64) as usize);
+        let mut body =
+            Vec::with_capacity(declared.unwrap_or(0).min(SMALL_BODY_BYTES as u64) as usize);
         let mut room = None;
         while let Some(frame) = timeout_at(deadline, incoming.frame()).await.map_err(late)? {
             let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
@@ -419,8 +417,7 @@ fn tls_config(certificates: Option<&Path>) -> Result<ClientConfig, CrawlError> {
     let mut roots =
         RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect() };
     if let Some(path) = certificates {
-        let bytes =
-            std::fs::read(path).map_err(|source| CrawlError::io("read", path, source))?;
+        let bytes = std::fs::read(path).map_err(|source| CrawlError::io("read", path, source))?;
         let bad = || CrawlError::BadCertificates { path: path.to_owned() };
         let mut count = 0;
         for certificate in CertificateDer::pem_slice_iter(&bytes) {

@@ -219,7 +219,9 @@ fn answer(out: &mut TcpStream, reply: Reply) -> std::io::Result<bool> {
             Ok(false)
         }
         Reply::Chunked(body) => {
-            out.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n")?;
+            out.write_all(
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n",
+            )?;
             for piece in body.chunks(100) {
                 write!(out, "{:x}\r\n", piece.len())?;
                 out.write_all(piece)?;
