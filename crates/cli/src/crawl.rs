@@ -206,6 +206,8 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
     wonbon_crawl::link_graph::write(&directory)?;
     let json = serde_json::to_vec_pretty(&summary)?;
     write_file(&directory.join("stats.json"), &json)?;
+    let page = wonbon_crawl::report::page(&directory, &plan, &summary)?;
+    write_file(&directory.join("report.html"), page.as_bytes())?;
     if args.json {
         let mut output = Output::new();
         output.json_line(&summary)?;
@@ -292,16 +294,12 @@ impl Args {
             } else if let Ok(address) = host.parse::<IpAddr>() {
                 allow.push(address.into());
             } else if let Some(addresses) = names.get(&text.to_ascii_lowercase()) {
-                for &address in addresses {
-                    allow.push(address.into());
-                }
+                addresses.iter().for_each(|&address| allow.push(address.into()));
             } else {
                 let found = (text.as_str(), 0)
                     .to_socket_addrs()
                     .with_context(|| format!("--allow-private: `{text}` has no address"))?;
-                for address in found {
-                    allow.push(address.ip().into());
-                }
+                found.for_each(|address| allow.push(address.ip().into()));
             }
         }
         let config = NetworkConfig {

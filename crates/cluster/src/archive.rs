@@ -3,7 +3,7 @@
 //! A response with status 200 whose type is text for readers is a document: its key is the address,
 //! it was created when it was fetched. One with status 3xx and a `Location` leads elsewhere. A revisit
 //! is the document of the record that has its body, seen again: that record is looked up by the digest
-//! of the payload, or by its name, among the responses read before, in this file or an earlier one of
+//! of the payload, or without one by its name, among the responses read before, in this file or an earlier one of
 //! the same run, and read a second time. All other records (requests, metadata, images, errors,
 //! revisits of what is not here) are passed over and counted.
 //!
@@ -97,9 +97,9 @@ impl Known {
 
     /// The record whose payload a revisit repeats.
     fn of_revisit(&self, header: &Header) -> Option<Place> {
-        let by_name = header.refers_to().map(RecordId::to_bits);
-        let mut keys = by_digest(header).into_iter().chain(by_name);
-        keys.find_map(|key| self.places.get(&key).cloned())
+        // A record of the right name and another payload is not what was seen again.
+        let key = by_digest(header).or_else(|| header.refers_to().map(RecordId::to_bits))?;
+        self.places.get(&key).cloned()
     }
 }
 

@@ -46,6 +46,9 @@ pub(crate) struct OldPage {
     /// When it was asked for.
     pub(crate) at: i64,
     pub(crate) digest: [u8; 20],
+    /// What the server called it, and its date, as last heard.
+    pub(crate) etag: Option<String>,
+    pub(crate) last_modified: Option<String>,
     /// The number of the name of the record with its body.
     pub(crate) id: u128,
     /// Its fields.
@@ -124,12 +127,16 @@ impl Before {
     pub(crate) fn page(&self, address: &str) -> Option<OldPage> {
         let done = self.done(address)?;
         if done.outcome == Outcome::NotModified {
-            return self.earlier()?.page(address);
+            let page = self.earlier()?.page(address)?;
+            let etag = done.etag.or(page.etag);
+            let last_modified = done.last_modified.or(page.last_modified);
+            return Some(OldPage { etag, last_modified, ..page });
         }
         let digest = done.digest?;
         let place = self.bodies.get(&digest)?;
         let (fields, body) = self.body(place).ok()?;
-        Some(OldPage { at: done.at, digest, id: place.id, fields, body })
+        let (etag, last_modified) = (done.etag, done.last_modified);
+        Some(OldPage { at: done.at, digest, etag, last_modified, id: place.id, fields, body })
     }
 
     #[allow(clippy::type_complexity, reason = "fields and body, used once")]

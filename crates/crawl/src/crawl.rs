@@ -71,6 +71,7 @@ pub struct Crawl {
     state: State,
     order: Box<dyn Order>,
     unfinished: VecDeque<u32>,
+    unread: Vec<u32>,
     ids: HashMap<[u8; 20], u128>,
     log: LogWriter,
     commit: Commit,
@@ -130,6 +131,7 @@ impl Crawl {
             state,
             order,
             unfinished: VecDeque::new(),
+            unread: Vec::new(),
             ids: HashMap::new(),
             log,
             commit: Commit::default(),
@@ -162,10 +164,12 @@ impl Crawl {
         let (mut state, mut order) = State::new(plan)?;
         let mut ids = HashMap::new();
         let mut taken = Vec::new();
+        let mut sitemaps = Vec::new();
         let path = log_path(directory);
         let end = log::read(&path, |record, _| {
             match &record {
                 Record::Taken(page) => taken.push(*page),
+                Record::Known(address) => sitemaps.push(address.clone()),
                 Record::Done(done) => {
                     if let (Outcome::Kept, Some(digest), Some(place)) =
                         (done.outcome, done.digest, done.place)
@@ -182,6 +186,8 @@ impl Crawl {
             state.pages.get(*page as usize).is_some_and(|p| p.state == PageState::Taken)
         };
         let unfinished = taken.into_iter().filter(is_unfinished).collect();
+        let sitemaps = sitemaps.iter().filter_map(|address| state.addresses.get(address));
+        let unread = sitemaps.filter(is_unfinished).collect();
         let before = beginning.before.as_deref().map(Before::open).transpose()?;
         Ok(Crawl {
             log: LogWriter::resume(&path, &end)?,
@@ -190,6 +196,7 @@ impl Crawl {
             state,
             order,
             unfinished,
+            unread,
             ids,
             commit: end.commit,
             before,
@@ -236,16 +243,23 @@ impl Crawl {
         observer: &dyn Observer,
         control: &Control,
     ) -> Result<Summary, CrawlError> {
-        let Crawl { directory, beginning, state, order, unfinished, ids, log, commit, .. } = self;
+        let Crawl { directory, beginning, state, order, unfinished, unread, .. } = self;
         let (sender, events) = event_channel();
-        let files = Files { directory, log, seed: beginning.begun as u64, commit, ids };
+        let files = Files {
+            directory,
+            log: self.log,
+            seed: beginning.begun as u64,
+            commit: self.commit,
+            ids: self.ids,
+        };
         let commit_every = state.plan.pace.commit_every;
         let keeper = Keeper::start(files, commit_every, sender.clone())?;
-        runtime()?.block_on(async {
+        let ended = runtime()?.block_on(async {
             let engine = Engine::new(Parts {
                 state,
                 order,
                 unfinished,
+                unread,
                 fetcher,
                 sink,
                 before: self.before,
@@ -257,7 +271,12 @@ impl Crawl {
                 resumed: self.is_resumed,
             });
             engine.run().await
-        })
+        });
+        // After a failure too: what was handed over is written before the lock is given back.
+        let written = keeper.end();
+        let summary = ended?;
+        written?;
+        Ok(summary)
     }
 }
 

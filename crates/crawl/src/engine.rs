@@ -26,6 +26,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hyper::header::{ETAG, HeaderName, HeaderValue, LAST_MODIFIED};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant as Deadline, sleep_until};
 use url::Url;
@@ -109,6 +110,8 @@ pub(crate) struct Engine<'a> {
     origins: HashMap<u32, OriginState>,
     /// Pages that were taken and not done with when the crawl was stopped; they come first.
     unfinished: VecDeque<u32>,
+    /// Sitemaps that were known and not read when the crawl was stopped.
+    unread: Vec<u32>,
     fetcher: Arc<dyn Fetcher>,
     sink: Option<Arc<dyn PageSink>>,
     before: Option<Before>,
@@ -137,6 +140,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) state: State,
     pub(crate) order: Box<dyn crate::order::Order>,
     pub(crate) unfinished: VecDeque<u32>,
+    pub(crate) unread: Vec<u32>,
     pub(crate) fetcher: Arc<dyn Fetcher>,
     pub(crate) sink: Option<Arc<dyn PageSink>>,
     pub(crate) before: Option<Before>,
@@ -156,7 +160,7 @@ pub(crate) fn event_channel() -> (UnboundedSender<Event>, UnboundedReceiver<Even
 
 impl<'a> Engine<'a> {
     pub(crate) fn new(parts: Parts<'a>) -> Self {
-        let Parts { state, order, unfinished, fetcher, sink, before, keeper, .. } = parts;
+        let Parts { state, order, unfinished, unread, fetcher, sink, before, keeper, .. } = parts;
         let pace = &state.plan.pace;
         let rules = Arc::new(ReadingRules {
             rules: state.rules.clone(),
@@ -187,6 +191,7 @@ impl<'a> Engine<'a> {
             hosts: Vec::new(),
             origins: HashMap::new(),
             unfinished,
+            unread,
             fetcher,
             sink,
             before,
@@ -210,6 +215,9 @@ impl<'a> Engine<'a> {
     pub(crate) async fn run(mut self) -> Result<Summary, CrawlError> {
         let control = self.control.clone();
         let mut tick = tokio::time::interval(TICK);
+        for page in std::mem::take(&mut self.unread) {
+            self.place(Job::new(JobKind::Sitemap(page)), false);
+        }
         let ended = loop {
             let wake = self.dispatch();
             if let Some(ended) = self.ended() {
@@ -531,6 +539,11 @@ impl<'a> Engine<'a> {
             Err(why) => {
                 if is_page && is_again {
                     self.host(host).silent += 1;
+                    if self.host(host).silent >= MOST_SILENT {
+                        // Placed again, they are given up.
+                        let waiting = self.frontier.drain(host);
+                        waiting.into_iter().for_each(|job| self.place(job, false));
+                    }
                 }
                 let outcome = match why {
                     FetchError::Forbidden { .. } | FetchError::NoAddress { .. } => {
@@ -690,12 +703,21 @@ impl<'a> Engine<'a> {
             return self.finish(done, None);
         };
         for (name, value) in &old.fields {
-            let name = hyper::header::HeaderName::from_bytes(name.as_bytes());
-            let value = hyper::header::HeaderValue::from_str(value);
+            let name = HeaderName::from_bytes(name.as_bytes());
+            let value = HeaderValue::from_str(value);
+            // What names a version is the page's own, not that of the record with its body.
             if let (Ok(name), Ok(value)) = (name, value)
+                && name != ETAG
+                && name != LAST_MODIFIED
                 && !answer.fields.contains_key(&name)
             {
                 answer.fields.append(name, value);
+            }
+        }
+        for (name, value) in [("etag", &old.etag), ("last-modified", &old.last_modified)] {
+            let value = value.as_deref().and_then(|text| HeaderValue::from_str(text).ok());
+            if let (Some(value), false) = (value, answer.fields.contains_key(name)) {
+                answer.fields.insert(name, value);
             }
         }
         answer.body = old.body;
@@ -707,7 +729,8 @@ impl<'a> Engine<'a> {
 
     fn let_link_in(&mut self, address: &str, depth: u16, done: &mut Done) {
         match self.state.let_in(address, depth, &mut done.new) {
-            Ok(target) if target == done.page || done.links.contains(&target) => {}
+            // Who reads pages leaves no link twice.
+            Ok(target) if target == done.page => {}
             Ok(target) => done.links.push(target),
             Err(NotLetIn::OutOfScope) => self.state.stats.out_of_scope += 1,
             Err(NotLetIn::Trap) => self.state.stats.traps += 1,

@@ -222,18 +222,25 @@ impl Frontier {
     }
 
     /// A request that began has ended; see [`Politeness::end`].
-    pub fn end(
-        &mut self,
-        host: u32,
-        address: Option<IpAddr>,
-        now: Instant,
-        manner: Manner,
-    ) {
-        if let Some(waited) = self.politeness.end(host, address, now, manner) {
+    pub fn end(&mut self, host: u32, address: Option<IpAddr>, now: Instant, manner: Manner) {
+        let mut next = self.politeness.end(host, address, now, manner);
+        while let Some(waited) = next {
             self.unlist(waited);
-            self.list(waited, now);
+            if !self.lines[waited as usize].jobs.is_empty() {
+                self.list(waited, now);
+                break;
+            }
+            // Its jobs were taken away: the turn is somebody else's.
+            next = self.politeness.next_in_line(address);
         }
         self.list(host, now);
+    }
+
+    /// Takes all jobs of a host out of its line.
+    pub fn drain(&mut self, host: u32) -> Vec<Job> {
+        let Some(line) = self.lines.get_mut(host as usize) else { return Vec::new() };
+        self.parked -= line.jobs.len();
+        line.jobs.drain(..).collect()
     }
 }
 
@@ -280,6 +287,22 @@ mod tests {
             }
         }
         assert_eq!(asked, vec![3; 20]);
+    }
+
+    #[test]
+    fn a_host_that_waits_for_an_address_without_jobs_leaves_its_turn_to_the_next() {
+        let mut frontier = frontier(Duration::ZERO);
+        let address: IpAddr = [192, 0, 2, 9].into();
+        let now = Instant::now();
+        for host in 0..3 {
+            frontier.politeness.set_address(host, Some(address));
+            frontier.park(host, page(host), false, now);
+        }
+        assert_eq!(frontier.begin(now, false).unwrap().0, 0);
+        assert!(frontier.begin(now, false).is_none());
+        assert_eq!(frontier.drain(1).len(), 1);
+        frontier.end(0, Some(address), now, Manner::Answered);
+        assert_eq!(frontier.begin(now, false).unwrap().0, 2);
     }
 
     #[test]

@@ -210,6 +210,11 @@ impl Politeness {
         pace.pace.delay_until(now + delay);
         pace.waiting.pop_front()
     }
+
+    /// The host that has waited longest for an address; it leaves the line.
+    pub fn next_in_line(&mut self, address: Option<IpAddr>) -> Option<u32> {
+        self.addresses.get_mut(&address?)?.waiting.pop_front()
+    }
 }
 
 #[cfg(test)]

@@ -52,14 +52,19 @@ pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, 
         seeds => format!("{} pages", thousands(seeds.len() as u64)),
     };
     page.lead(&format!("From {from}, in the order {}. {why}", plan.params.order));
-    let card = |number: String, name: &str, note: String| Card { number, name: name.to_owned(), note };
+    let card =
+        |number: String, name: &str, note: String| Card { number, name: name.to_owned(), note };
     let share = fetched.points.last().map_or(0.0, |point| point.pagerank);
     page.cards(&[
         card(thousands(stats.pages), "pages", format!("of {} known", thousands(stats.known))),
         card(thousands(stats.sites), "sites", format!("{} hosts known", thousands(stats.hosts))),
         card(format!("{:.1} %", 100.0 * share), "of the PageRank", "of all known pages".to_owned()),
         card(bytes(stats.bytes), "of bodies", format!("{} links", thousands(stats.links))),
-        card(thousands(stats.copies), "copies", format!("{} originals", thousands(stats.originals))),
+        card(
+            thousands(stats.copies),
+            "copies",
+            format!("{} originals", thousands(stats.originals)),
+        ),
         card(thousands(stats.errors()), "errors", format!("{} traps", thousands(stats.traps))),
     ]);
     page.subheading("What was gathered, page by page");
@@ -111,10 +116,8 @@ pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, 
 fn fetched(directory: &Path, plan: &Plan) -> Result<Fetched, CrawlError> {
     let folder = directory.join("graph");
     let reading = Reading { site: plan.params.site, ..Reading::default() };
-    let read = Graph::read(&folder, &reading, &()).map_err(|source| CrawlError::Graph {
-        path: folder.clone(),
-        source: Box::new(source),
-    })?;
+    let read = Graph::read(&folder, &reading, &())
+        .map_err(|source| CrawlError::Graph { path: folder.clone(), source: Box::new(source) })?;
     let graph = read.graph;
     let (ranks, _) = pagerank(&graph, &PageRankConfig::default(), &());
     let mut names: HashMap<u32, String> = HashMap::new();

@@ -68,7 +68,9 @@ fn the_next_sweeps_ask_only_for_what_changed() {
             "/dated" if asked.fields.get("if-modified-since").is_some_and(|got| got == dated) => {
                 Reply::status(304)
             }
-            "/dated" => Reply::page(linking("dated", ["/under-dated"])).with("Last-Modified", dated),
+            "/dated" => {
+                Reply::page(linking("dated", ["/under-dated"])).with("Last-Modified", dated)
+            }
             "/changing" => {
                 let tag = format!("\"v{version}\"");
                 if matches(&tag) {

@@ -75,7 +75,8 @@ fn bombs_do_not_fill_the_memory() {
             "/robots.txt" => Reply::typed("text/plain", "User-agent: *\nDisallow: /x"),
             "/" => {
                 let names = ["bomb", "tags", "endless", "packed-tags"];
-                let links = names.iter().flat_map(|name| (0..12).map(move |n| format!("/{name}/{n}")));
+                let links =
+                    names.iter().flat_map(|name| (0..12).map(move |n| format!("/{name}/{n}")));
                 Reply::page(linking("home", links.chain(["/links".to_owned()])))
             }
             "/links" => Reply::page(links.clone()),
@@ -105,4 +106,61 @@ fn bombs_do_not_fill_the_memory() {
     println!("peak {} MiB: {line}", peak >> 20);
     assert!(line.contains("\"too-large\": 24"), "{line}");
     assert!(peak < MOST_BYTES, "{} MiB", peak >> 20);
+}
+
+/// Bytes of this process that are in memory.
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let now = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    now.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+#[ignore = "takes a while, and measures well only alone: --ignored --nocapture"]
+fn a_million_known_addresses_take_less_than_200_megabytes() {
+    use wonbon_crawl::log::{LogWriter, read};
+    use wonbon_crawl::records::{Commit, Done, Outcome, Record};
+    const KNOWN: u32 = 1_000_000;
+    const LINKS: u32 = 100;
+    let folder = tempfile::tempdir().unwrap();
+    let address = |page: u32| {
+        let (site, number) = (page % 2000, u64::from(page) * 2_654_435_761 % 1_000_000_007);
+        format!(
+            "https://www.site{site}.example/articles/of-the-day/{number:010}/what-happened-then.html"
+        )
+    };
+    let length = address(77).len();
+    let mut plan = plan(&[address(0)]);
+    plan.params.order = "damped".to_owned();
+    drop(Crawl::begin(folder.path(), plan.clone(), None).unwrap());
+    let path = folder.path().join("crawl.log");
+    let end = read(&path, |_, _| Ok(())).unwrap();
+    let mut log = LogWriter::resume(&path, &end).unwrap();
+    // Every hundredth page came and made a hundred others known; each also links to earlier ones.
+    let mut known = 1;
+    let mut page = 0;
+    while known < KNOWN {
+        let mut done = Done::new(page, Outcome::Kept, i64::from(page));
+        done.new = (known..known + LINKS).map(address).collect();
+        done.links = (known..known + LINKS).chain([known / 2, known / 3]).collect();
+        done.links.dedup();
+        known += LINKS;
+        log.push(&Record::Taken(page));
+        log.push(&Record::Done(Box::new(done)));
+        page += 1;
+        if page % 500 == 0 {
+            log.commit(Commit::default()).unwrap();
+        }
+    }
+    log.commit(Commit::default()).unwrap();
+    drop(log);
+    let before = resident_bytes();
+    let crawl = Crawl::resume(folder.path(), plan).unwrap();
+    let taken = resident_bytes() - before;
+    println!(
+        "{known} known addresses of {length} bytes, {} done: {:.1} MB",
+        crawl.done(),
+        taken as f64 / 1e6
+    );
+    assert!(taken < 200_000_000 / u64::from(KNOWN) * u64::from(known), "{taken}");
 }

@@ -41,7 +41,12 @@ fn certificate(folder: &Path) -> Option<(PathBuf, PathBuf)> {
 }
 
 /// Serves pages over TLS with these protocols; counts answers over HTTP/2.
-fn serve(certificate: &Path, key: &Path, last: u8, protocols: &[&[u8]]) -> (SocketAddr, Arc<AtomicU32>) {
+fn serve(
+    certificate: &Path,
+    key: &Path,
+    last: u8,
+    protocols: &[&[u8]],
+) -> (SocketAddr, Arc<AtomicU32>) {
     let certificates: Vec<CertificateDer<'static>> =
         CertificateDer::pem_file_iter(certificate).unwrap().map(Result::unwrap).collect();
     let key = PrivateKeyDer::from_pem_file(key).unwrap();
@@ -76,11 +81,11 @@ fn serve(certificate: &Path, key: &Path, last: u8, protocols: &[&[u8]]) -> (Sock
     (address, twos)
 }
 
-fn page(path: &str) -> (u16, String) {
+fn page(path: &str, protocol: &str) -> (u16, String) {
     match path {
         "/robots.txt" => (404, String::new()),
-        "/" => (200, linking("secure", ["/a", "/b"])),
-        _ => (200, linking(path, ["/"])),
+        "/" => (200, linking(&format!("home by {protocol}"), ["/a", "/b"])),
+        _ => (200, linking(&format!("{path} by {protocol}"), ["/"])),
     }
 }
 
@@ -91,7 +96,7 @@ where
     let mut connection = h2::server::handshake(stream).await.unwrap();
     while let Some(Ok((request, mut respond))) = connection.accept().await {
         counted.fetch_add(1, Ordering::SeqCst);
-        let (status, body) = page(request.uri().path());
+        let (status, body) = page(request.uri().path(), "two");
         let response = hyper::Response::builder()
             .status(status)
             .header("content-type", "text/html")
@@ -112,7 +117,7 @@ where
             continue;
         }
         let text = String::from_utf8_lossy(&asked).into_owned();
-        let (status, body) = page(text.split(' ').nth(1).unwrap_or_default());
+        let (status, body) = page(text.split(' ').nth(1).unwrap_or_default(), "one");
         let length = body.len();
         let answer = format!(
             "HTTP/1.1 {status} x\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{body}"

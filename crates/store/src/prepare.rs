@@ -42,6 +42,8 @@ pub(crate) struct Names {
 pub struct Prepared {
     pub(crate) key: String,
     pub(crate) created: Option<i64>,
+    /// Whether it may have been created before.
+    pub(crate) created_at_the_latest: bool,
     pub(crate) url: Option<String>,
     pub(crate) site: Option<String>,
     pub(crate) author: Option<String>,
@@ -69,6 +71,13 @@ impl Prepared {
     #[must_use]
     pub fn only_if(self, expected: Expected) -> Self {
         Prepared { expected: Some(expected), ..self }
+    }
+
+    /// The same, with a time of creation that only says when it was there: what is known to be older
+    /// stays so.
+    #[must_use]
+    pub fn created_at_the_latest(self) -> Self {
+        Prepared { created_at_the_latest: true, ..self }
     }
 
     /// The document's key.
@@ -144,6 +153,7 @@ impl Preparer {
         Ok(Prepared {
             key: document.key.clone().into_owned(),
             created: document.created,
+            created_at_the_latest: false,
             url: owned(&document.url),
             site: owned(&document.site).or_else(|| site_of(url.unwrap_or(&document.key))),
             author: owned(&document.author),

@@ -297,7 +297,10 @@ impl Writer {
         let mut record = Record {
             row: old.row,
             key: old.key.clone(),
-            created: prepared.created.unwrap_or(old.created),
+            created: match prepared.created {
+                Some(created) if prepared.created_at_the_latest => created.min(old.created),
+                said => said.unwrap_or(old.created),
+            },
             stored: now,
             version: old.version + u32::from(new_content),
             url: known(&prepared.url, &old.url),

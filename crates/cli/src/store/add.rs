@@ -99,7 +99,11 @@ impl Ready {
         if visited.recognised {
             return Ok(Ready::Seen(Recognised::of(&document)));
         }
-        Ok(Ready::Document(Box::new(store.prepare(&document)?)))
+        let prepared = store.prepare(&document)?;
+        Ok(Ready::Document(Box::new(match visited.archived {
+            true => prepared.created_at_the_latest(),
+            false => prepared,
+        })))
     }
 }
 
