@@ -298,7 +298,7 @@ impl<'a> Engine<'a> {
         }
         loop {
             let now = Instant::now();
-            let wake = self.frontier.wake(now);
+            self.frontier.wake(now);
             if self.active >= concurrency || self.active + self.in_hand >= concurrency * 4 {
                 // An event comes before anything else can be done.
                 return None;
@@ -312,7 +312,11 @@ impl<'a> Engine<'a> {
             if has_room && !self.is_closing && self.take_page() {
                 continue;
             }
-            return wake;
+            // Looking for a job may have sent hosts to sleep.
+            let wake = self.frontier.wake(now);
+            if !self.frontier.has_ready() {
+                return wake;
+            }
         }
     }
 

@@ -274,7 +274,7 @@ mod tests {
         let mut last: Option<Instant> = None;
         let mut asked = vec![0; 20];
         while frontier.parked() > 0 {
-            let next = frontier.wake(now);
+            frontier.wake(now);
             match frontier.begin(now, false) {
                 Some((host, _)) => {
                     assert!(last.is_none_or(|last| now >= last + delay));
@@ -283,7 +283,7 @@ mod tests {
                     last = Some(now);
                     frontier.end(host, Some(address), now, Manner::Answered);
                 }
-                None => now = next.expect("somebody's time comes"),
+                None => now = frontier.wake(now).expect("somebody's time comes"),
             }
         }
         assert_eq!(asked, vec![3; 20]);
