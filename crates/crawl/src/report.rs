@@ -105,7 +105,8 @@ pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, 
         .flatten()
         .map(|(name, value)| {
             let mut value = value.to_string();
-            value.truncate(value.floor_char_boundary(400));
+            let end = (0..=400).rev().find(|&end| value.is_char_boundary(end)).unwrap_or(0);
+            value.truncate(end);
             vec![Cell::Code(name.clone()), Cell::Code(value)]
         })
         .collect();

@@ -3,7 +3,11 @@
 //! The crawl runs in a child process, this very test binary started again, and is killed with
 //! SIGKILL at random moments. `WONBON_KILLS` says how often (50).
 
-#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "clippy sees no test in what tests call"
+)]
 
 mod toy_web;
 

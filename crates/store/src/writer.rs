@@ -65,6 +65,9 @@ enum Answer {
     NotTold(StoreError, Sender<Result<bool, StoreError>>),
 }
 
+/// Who is told of every document that was stored, with what it was made from.
+type ToldOfStored = dyn Fn(&Added, &Prepared) + Send;
+
 pub(crate) struct Writer {
     families: Families,
     snapshot: PathBuf,
@@ -76,7 +79,7 @@ pub(crate) struct Writer {
     /// Why it writes no more.
     stopped: Option<String>,
     /// Told of every document of a commit, then of the commit.
-    stored: Box<dyn Fn(&Added, &Prepared) + Send>,
+    stored: Box<ToldOfStored>,
     after_commit: Box<dyn Fn() + Send>,
 }
 
@@ -85,7 +88,7 @@ impl Writer {
         families: Families,
         snapshot: PathBuf,
         snapshot_mark: u64,
-        stored: Box<dyn Fn(&Added, &Prepared) + Send>,
+        stored: Box<ToldOfStored>,
         after_commit: Box<dyn Fn() + Send>,
     ) -> Result<Self, StoreError> {
         let forgotten = families.database.last_change()?.1;
