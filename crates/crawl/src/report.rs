@@ -104,8 +104,7 @@ pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, 
         .filter_map(|value| value.as_object())
         .flatten()
         .map(|(name, value)| {
-            let mut value = value.to_string();
-            value.truncate(value.floor_char_boundary(400));
+            let value: String = value.to_string().chars().take(400).collect();
             vec![Cell::Code(name.clone()), Cell::Code(value)]
         })
         .collect();

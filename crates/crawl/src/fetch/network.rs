@@ -414,8 +414,7 @@ fn broken(error: hyper::Error) -> FetchError {
 }
 
 fn tls_config(certificates: Option<&Path>) -> Result<ClientConfig, CrawlError> {
-    let mut roots =
-        RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect() };
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(path) = certificates {
         let bytes = std::fs::read(path).map_err(|source| CrawlError::io("read", path, source))?;
         let bad = || CrawlError::BadCertificates { path: path.to_owned() };
