@@ -601,7 +601,7 @@ impl<'a> Engine<'a> {
                 if let Some(location) = location {
                     self.redirected(page, &job, answer, &location)
                 } else if answer.whole == Body::Whole && is_success(answer.status) {
-                    self.have_read(Job { kind: JobKind::Page(page), ..job }, page, answer);
+                    self.hand_to_readers(Job { kind: JobKind::Page(page), ..job }, page, answer);
                     Ok(())
                 } else {
                     self.without_content(page, &job, answer)
@@ -609,7 +609,7 @@ impl<'a> Engine<'a> {
             }
             JobKind::Sitemap(page) => {
                 if answer.whole == Body::Whole && is_success(answer.status) {
-                    self.have_read(Job { kind: JobKind::Sitemap(page), ..job }, page, answer);
+                    self.hand_to_readers(Job { kind: JobKind::Sitemap(page), ..job }, page, answer);
                 } else {
                     let mut done = Done::new(page, Outcome::Sitemap, answer.at);
                     done.status = answer.status;
@@ -620,7 +620,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn have_read(&mut self, job: Job, page: u32, answer: Box<Answer>) {
+    fn hand_to_readers(&mut self, job: Job, page: u32, answer: Box<Answer>) {
         self.in_hand += 1;
         let is_sitemap = matches!(job.kind, JobKind::Sitemap(_));
         let depth = self.state.pages[page as usize].depth;
@@ -728,7 +728,7 @@ impl<'a> Engine<'a> {
         answer.whole = Body::Whole;
         let (at, digest, id) = (old.at, Some(old.digest), Some(old.id));
         self.unchanged.insert(page, Refers { address, at, digest, id });
-        self.have_read(job.clone(), page, answer);
+        self.hand_to_readers(job.clone(), page, answer);
     }
 
     fn let_link_in(&mut self, address: &str, depth: u16, done: &mut Done) {

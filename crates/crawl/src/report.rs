@@ -104,9 +104,7 @@ pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, 
         .filter_map(|value| value.as_object())
         .flatten()
         .map(|(name, value)| {
-            let mut value = value.to_string();
-            let end = (0..=400).rev().find(|&end| value.is_char_boundary(end)).unwrap_or(0);
-            value.truncate(end);
+            let value: String = value.to_string().chars().take(400).collect();
             vec![Cell::Code(name.clone()), Cell::Code(value)]
         })
         .collect();

@@ -3,11 +3,8 @@
 //! The crawl runs in a child process, this very test binary started again, and is killed with
 //! SIGKILL at random moments. `WONBON_KILLS` says how often (50).
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "clippy sees no test in what tests call"
-)]
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+#![allow(clippy::print_stdout, reason = "says that a check was skipped")]
 
 mod toy_web;
 
