@@ -7,7 +7,7 @@
 
 use crate::canonical::hexadecimal_byte;
 
-/// A pattern, ready to match paths in their [`comparable`] form.
+/// A pattern, ready to match paths in their comparable form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// What stands between the stars; the first part is where the path begins. Empty parts between
