@@ -7,7 +7,8 @@
 //! groups.
 //!
 //! Guarantee: a queued request is served. Whoever queues one either takes the seat or rings for the
-//! thread, which looks into the queue after it was rung for.
+//! thread, which looks into the queue after it was rung for. Should somebody panic in the seat, nobody
+//! writes any more and everyone who waits is told so.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -86,7 +87,10 @@ impl Seat {
                 }
             }
             Err(TryLockError::WouldBlock) => self.ring(),
-            Err(TryLockError::Poisoned(_)) => return Err(ended()),
+            Err(TryLockError::Poisoned(_)) => {
+                self.ring();
+                return Err(ended());
+            }
         }
         Ok(())
     }
@@ -117,7 +121,14 @@ impl SeatThread {
     /// Serves requests until the last one.
     pub(crate) fn run(self) {
         while self.rung.recv().is_ok() {
-            let mut seat = self.sitting.lock().expect("no one panics with it");
+            let mut seat = match self.sitting.lock() {
+                Ok(seat) => seat,
+                Err(poisoned) => {
+                    // A client panicked in the seat: whoever waits in the queue is told by its end.
+                    *poisoned.into_inner() = None;
+                    break;
+                }
+            };
             let Some(sitting) = seat.as_mut() else { break };
             while !sitting.serve(Who::Thread) {}
             if sitting.ended {
