@@ -103,6 +103,9 @@ pub(crate) struct Args {
     /// Go at most so many links away from a seed.
     #[arg(long, value_name = "N")]
     depth: Option<u32>,
+    /// Let in at most so many pages of a site, beside its seeds.
+    #[arg(long, value_name = "N")]
+    site_pages: Option<u32>,
     /// Seconds between the end of an answer and the next request to the same host or address [default:
     /// 1].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -259,6 +262,7 @@ impl Args {
             }
         }
         params.depth = self.depth.or(params.depth);
+        params.site_pages = self.site_pages.or(params.site_pages);
         params.skip_copies = self.skip_copies.or(params.skip_copies);
         params.sitemaps &= !self.no_sitemaps;
         put(&mut params.agent, &self.agent);

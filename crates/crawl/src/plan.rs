@@ -63,6 +63,8 @@ pub struct Params {
     pub exclude: Vec<String>,
     /// How many links away from a seed it goes.
     pub depth: Option<u32>,
+    /// Pages that are let in of a site, beside its seeds.
+    pub site_pages: Option<u32>,
     /// Whether the sitemaps that robots.txt names are read.
     pub sitemaps: bool,
     /// The whole `User-Agent`; up to the first slash or space it is what robots.txt is asked by.
@@ -86,6 +88,7 @@ impl Default for Params {
             include: Vec::new(),
             exclude: Vec::new(),
             depth: None,
+            site_pages: None,
             sitemaps: true,
             agent: concat!("wonbon/", env!("CARGO_PKG_VERSION")).to_owned(),
             skip_copies: None,

@@ -104,6 +104,8 @@ impl State {
         let order = order.build(plan.params.order_seed);
         let rules = Rules::default();
         let scope = plan.params.scope(&plan.params.canonical_seeds(&rules)?);
+        let mut limits = Limits::default();
+        limits.pages_per_site = plan.params.site_pages.unwrap_or(limits.pages_per_site);
         let state = State {
             rules,
             scope,
@@ -112,7 +114,7 @@ impl State {
             robots: HashMap::new(),
             stats: Stats::default(),
             hops: HashMap::new(),
-            traps: Traps::new(Limits::default()),
+            traps: Traps::new(limits),
             links_that_came: 0,
             initial: Vec::new(),
             came: Vec::new(),

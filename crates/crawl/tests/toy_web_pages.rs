@@ -405,4 +405,9 @@ fn budgets_and_depth_are_kept_and_a_larger_budget_goes_on() {
     let summary = crawl(folder.path(), &plan, &[&host]);
     // 1; 2 3; 6 4 9; 7 18 5 12 10 27.
     assert_eq!((summary.ended, summary.stats.pages), (Ended::Exhausted, 12));
+    let folder = tempfile::tempdir().unwrap();
+    plan.params.depth = None;
+    plan.params.site_pages = Some(5);
+    let summary = crawl(folder.path(), &plan, &[&host]);
+    assert_eq!((summary.ended, summary.stats.pages), (Ended::Exhausted, 1 + 5));
 }
