@@ -37,8 +37,7 @@ use crate::sink::Ticket;
 const FILE_BYTES: u64 = 1 << 30;
 /// A group is committed when its records and texts are longer.
 const GROUP_BYTES: usize = 8 << 20;
-/// Pages are mostly small and gzip mostly the dearest part of keeping them: 5 costs half of 9 for
-/// 2 % more bytes.
+/// Gzip is mostly the dearest part of keeping a page; higher levels save few bytes.
 const LEVEL: u32 = 4;
 const TEXT_LEVEL: i32 = 1;
 

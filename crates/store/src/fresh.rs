@@ -1,7 +1,7 @@
 //! What was just stored, handed in memory to whatever is derived from it.
 //!
 //! A thread that follows the database would read from there what the adding thread had at hand a moment
-//! ago: for search that was an eighth of an add's whole cost. So the writer leaves it here, under the
+//! ago; the thread of search spent most of its time on that. So the writer leaves it here, under the
 //! document's row and a name of what it was made from. It is only a short cut: what is not here, after a
 //! crash or when too much waited, is read from the database; what is here under another name is old and
 //! is thrown away.

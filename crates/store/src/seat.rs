@@ -1,8 +1,8 @@
 //! The writer's seat: one writes at a time, and whoever sits here is the writer.
 //!
 //! Requests queue up. The store's own thread serves them, and so does a client that waits for its
-//! answer anyway and finds the seat free. So a single client decides and commits in its own thread; two
-//! threads that wake each other twice would cost it as much as everything but the fsync. With more
+//! answer anyway and finds the seat free. So a single client decides and commits in its own thread, and
+//! no two threads have to wake each other for every document. With more
 //! clients than one the seat is mostly taken, requests gather meanwhile, and the thread commits them in
 //! groups.
 //!
