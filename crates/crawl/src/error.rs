@@ -72,7 +72,7 @@ pub enum CrawlError {
         /// The directory.
         path: PathBuf,
         /// What differs.
-        what: &'static str,
+        what: String,
         /// Its value in the log.
         was: String,
         /// The value asked for.

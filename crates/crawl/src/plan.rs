@@ -236,28 +236,13 @@ impl Params {
     ///
     /// [`CrawlError::OtherPlan`] with the first difference and both values.
     pub fn check_same(&self, asked: &Params, path: &Path) -> Result<(), CrawlError> {
-        let names = [
-            "seeds",
-            "order",
-            "order_seed",
-            "site",
-            "scope",
-            "hosts",
-            "domains",
-            "include",
-            "exclude",
-            "depth",
-            "sitemaps",
-            "agent",
-            "skip_copies",
-            "limits",
-        ];
         let (was, asked) = (serde_json::json!(self), serde_json::json!(asked));
-        for what in names {
+        let fields = was.as_object().into_iter().flat_map(|fields| fields.keys());
+        for what in fields {
             if was[what] != asked[what] {
                 return Err(CrawlError::OtherPlan {
                     path: path.to_owned(),
-                    what,
+                    what: what.clone(),
                     was: was[what].to_string(),
                     asked: asked[what].to_string(),
                 });
@@ -275,7 +260,7 @@ mod tests {
     fn every_field_of_the_params_is_compared() {
         let json = serde_json::json!(Params::default());
         let fields = json.as_object().unwrap();
-        assert_eq!(fields.len(), 14, "a new field belongs into the list of check_same");
+        assert!(fields.contains_key("seeds"));
         for (name, value) in fields {
             let mut other = json.clone();
             let text = value.to_string();
