@@ -17,6 +17,7 @@
 //! deleted or edited in between. They are what taking all documents in order of creation gives, which
 //! is also what batch deduplication gives.
 
+mod checkpoints;
 mod database;
 mod document;
 mod error;

@@ -17,7 +17,7 @@ use wonbon_text::words::NORMAL_FORM_VERSION;
 
 use crate::database::Database;
 use crate::error::StoreError;
-use crate::following::{Derived, Wake};
+use crate::following::{Derived, Wake, let_clients_go_first};
 use crate::fresh::Fresh;
 use crate::prepare::{Prepared, Preparer};
 use crate::store::{Inner, Store};
@@ -98,7 +98,7 @@ impl ShingleFollowing {
 
 impl Derived for ShingleFollowing {
     const NAME: &'static str = "the index of shingles";
-    const COMMIT_AFTER: Duration = Duration::from_secs(5);
+    const COMMIT_AFTER: [Duration; 2] = [Duration::from_secs(5); 2];
     const COMMIT_CHANGES: u64 = 200_000;
     const SEEN_WHEN_COMMITTED: bool = false;
 
@@ -134,7 +134,10 @@ impl Derived for ShingleFollowing {
     }
 
     fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError> {
-        let sketch = |&row: &Row| Ok((row, self.sketch_of(database, row)?));
+        let sketch = |&row: &Row| {
+            let_clients_go_first();
+            Ok((row, self.sketch_of(database, row)?))
+        };
         let documents = rows.iter().map(sketch).collect::<Result<_, StoreError>>()?;
         self.put(documents)?;
         if self.writes && self.index().waiting() >= MOST_WAITING {
