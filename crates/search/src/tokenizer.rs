@@ -69,9 +69,6 @@ impl TokenStream for WordStream<'_> {
 
     /// The indexer's road: terms go straight from the text to the sink, through one token.
     fn process(&mut self, sink: &mut dyn FnMut(&Token)) {
-        // A client who waits for an answer goes first: with all cores busy a thread that wakes up would
-        // otherwise wait for the next tick of the clock, some milliseconds.
-        std::thread::yield_now();
         for_each_term(self.text, |term, position| {
             self.token.text.clear();
             self.token.text.push_str(term);

@@ -263,12 +263,6 @@ impl<D: Derived> Follower<D> {
     }
 }
 
-/// To be called between two documents: with all cores busy, a client that wakes up would otherwise wait
-/// for the next tick of the clock, some milliseconds.
-pub(crate) fn let_clients_go_first() {
-    std::thread::yield_now();
-}
-
 /// The same failure, told to everyone who waits.
 fn again<D: Derived>(error: &StoreError) -> StoreError {
     StoreError::Behind { which: D::NAME, what: error.to_string() }

@@ -21,7 +21,7 @@ use wonbon_text::words::NORMAL_FORM_VERSION;
 use crate::database::{Database, Record};
 use crate::document::{Added, Kind, StoredDocument};
 use crate::error::StoreError;
-use crate::following::{Derived, Wake, let_clients_go_first};
+use crate::following::{Derived, Wake};
 use crate::fresh::Fresh;
 use crate::prepare::{Names, Prepared};
 use crate::store::{Inner, Store};
@@ -128,7 +128,6 @@ impl Derived for SearchFollowing {
 
     fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError> {
         for &row in rows {
-            let_clients_go_first();
             match database.record(row)? {
                 Some(record) if record.standing.kind == Kind::Original => {
                     self.put(database, &record)?;

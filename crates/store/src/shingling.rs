@@ -17,7 +17,7 @@ use wonbon_text::words::NORMAL_FORM_VERSION;
 
 use crate::database::Database;
 use crate::error::StoreError;
-use crate::following::{Derived, Wake, let_clients_go_first};
+use crate::following::{Derived, Wake};
 use crate::fresh::Fresh;
 use crate::prepare::{Prepared, Preparer};
 use crate::store::{Inner, Store};
@@ -134,10 +134,7 @@ impl Derived for ShingleFollowing {
     }
 
     fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError> {
-        let sketch = |&row: &Row| {
-            let_clients_go_first();
-            Ok((row, self.sketch_of(database, row)?))
-        };
+        let sketch = |&row: &Row| Ok((row, self.sketch_of(database, row)?));
         let documents = rows.iter().map(sketch).collect::<Result<_, StoreError>>()?;
         self.put(documents)?;
         if self.writes && self.index().waiting() >= MOST_WAITING {
