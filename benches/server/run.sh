@@ -50,7 +50,7 @@ trap end EXIT
 
 python3 documents.py "$documents" >"$work/posts.jsonl"
 python3 documents.py --words >"$work/words.txt"
-head -n 20000 "$work/posts.jsonl" >"$work/some.jsonl"
+head -n 5000 "$work/posts.jsonl" >"$work/some.jsonl"
 
 taskset -c 0 "$wonbon" serve --store "$work/store" --listen 127.0.0.1:0 --connections 30000 \
   >"$work/address" 2>"$work/log" &
@@ -61,10 +61,18 @@ base=${address%/}
 port=${base##*:}
 curl -sS -T "$work/posts.jsonl" -H 'content-type: application/x-ndjson' -X POST "$base/v1/documents" |
   tail -n 1 >"$work/filled"
-for _ in $(seq 600); do
-  curl -sS "$base/metrics" | grep -q '^wonbon_behind_changes{part="search"} 0$' && break
-  sleep 0.5
-done
+# Waits until search has caught up and its merges are done: the service uses no processor any more.
+settle() {
+  local before=-1 now
+  for _ in $(seq 300); do
+    now=$(awk '{ print $14 + $15 }' "/proc/$server/stat")
+    curl -sS "$base/metrics" | grep -q '^wonbon_behind_changes{part="search"} 0$' &&
+      [ $((now - before)) -le 2 ] && return
+    before=$now
+    sleep 0.5
+  done
+}
+settle
 
 head_of() {
   echo "- machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores; load average at the end $(cut -d' ' -f1-3 /proc/loadavg)"
@@ -98,6 +106,7 @@ fi
 
 : >"$work/rows"
 for round in $(seq "$rounds"); do
+  settle
   echo "empty | $(load empty)" >>"$work/rows"
   echo "check | $(load check "$work/some.jsonl")" >>"$work/rows"
   echo "search | $(load search "$work/words.txt")" >>"$work/rows"
@@ -105,8 +114,9 @@ for round in $(seq "$rounds"); do
   echo "round $round of $rounds" >&2
 done
 
+settle
 mkfifo "$work/hold"
-taskset -c 1 python3 idle.py 127.0.0.1 "$port" "$idle" "$slow" <"$work/hold" >"$work/standing" &
+nice -n 19 taskset -c 1 python3 idle.py 127.0.0.1 "$port" "$idle" "$slow" <"$work/hold" >"$work/standing" &
 idler=$!
 exec 9>"$work/hold"
 for _ in $(seq 300); do [ -s "$work/standing" ] && break; sleep 0.2; done
@@ -131,7 +141,7 @@ out=results/$(date +%F)-load.md
   echo "# The service under load"
   echo
   head_of
-  echo "- wrk on core 1, 64 connections, ${seconds} s each; the service on core 0; posts of about 2 kB; the median of $rounds rounds, lowest and highest in brackets"
+  echo "- wrk on core 1, 64 connections, ${seconds} s each; the service on core 0; posts of about 2 kB, nine of ten new; the median of $rounds rounds, lowest and highest in brackets"
   echo "- beside: with $(cat "$work/standing"), $slow of them slow; resident memory then $((resident / 1024)) MB"
   echo "- the library's own durable adds from 64 clients on core 0: $library a second"
   echo
