@@ -236,7 +236,7 @@ messages! {
     DecisionsOfThis = "All decisions about this document", "이 문서의 모든 결정";
     NoDecisionsYet = "Nothing was decided yet.", "아직 결정한 것이 없습니다.";
     NothingDecided = "Nobody decided anything about this document: the rule says what it is.", "이 문서에 대해 사람이 정한 것이 없습니다. 규칙대로 판정합니다.";
-    DecisionOriginal = "the original", "원본으로";
+    DecisionOriginal = "the original", "원본";
     DecisionNotACopy = "not a copy", "사본 아님";
     MakeThisTheOriginal = "Make this the original", "이것을 원본으로";
     ThisIsNotACopy = "Not a copy", "사본이 아님";

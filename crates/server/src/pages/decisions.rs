@@ -180,7 +180,12 @@ pub(super) fn member_cell(
             buttons(reader, document)
         ));
     }
-    Ok(Cell::Markup(cell))
+    Ok(Cell::Markup(format!("<div class=decision>{cell}</div>")))
+}
+
+/// Words that do not break within.
+fn kept(words: &str) -> Cell {
+    Cell::Markup(format!("<span class=keep>{}</span>", escape(words)))
 }
 
 /// What an entry tells, in a few words.
@@ -223,11 +228,11 @@ pub(crate) fn decisions_page(
             vec![
                 Cell::Number(entry.entry.to_string()),
                 time(entry.time).into(),
-                entry.who.as_str().into(),
+                kept(&entry.who),
                 told(reader, entry).into(),
                 Cell::Markup(document_link(&entry.key, "")),
-                decision_word(reader, entry.before).into(),
-                decision_word(reader, entry.after).into(),
+                kept(decision_word(reader, entry.before)),
+                kept(decision_word(reader, entry.after)),
                 Cell::Markup(format!("<span dir=auto>{}</span>", escape(reason))),
             ]
         })
