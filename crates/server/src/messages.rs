@@ -229,6 +229,33 @@ messages! {
     OpenedIn = "Opened in", "여는 데 걸린 시간";
     Queue = "Documents that wait for the writer", "쓰기를 기다리는 문서";
     VersionOfProgram = "Version", "버전";
+    Decision = "Decision", "결정";
+    Decisions = "Decisions", "결정 기록";
+    DecisionsLead = "Who decided what of which document, when and why, and what was taken back. Entries are only ever added.", "누가 언제 어떤 문서를 왜 그렇게 정했는지, 무엇을 되돌렸는지의 기록입니다. 기록은 더해질 뿐 바뀌지 않습니다.";
+    AllDecisions = "All decisions", "모든 결정";
+    DecisionsOfThis = "All decisions about this document", "이 문서의 모든 결정";
+    NoDecisionsYet = "Nothing was decided yet.", "아직 결정한 것이 없습니다.";
+    NothingDecided = "Nobody decided anything about this document: the rule says what it is.", "이 문서에 대해 사람이 정한 것이 없습니다. 규칙대로 판정합니다.";
+    DecisionOriginal = "the original", "원본";
+    DecisionNotACopy = "not a copy", "사본 아님";
+    MakeThisTheOriginal = "Make this the original", "이것을 원본으로";
+    ThisIsNotACopy = "Not a copy", "사본이 아님";
+    TakeBack = "Undo", "되돌리기";
+    ReasonIfAny = "Reason, if any", "까닭(없어도 됨)";
+    Reason = "Reason", "까닭";
+    DecidedBy = "decided by {0}, {1}", "{0}, {1}에 정함";
+    WasMadeTheOriginal = "Made the original", "원본으로 정함";
+    WasDecidedNotACopy = "Decided to be no copy", "사본이 아니라고 정함";
+    WasTakenBack = "Entry {0} taken back", "{0}번 기록을 되돌림";
+    EndedWithItsDocument = "Ended: the document was removed", "문서가 지워져 끝남";
+    RecordedAs = "recorded as entry {0}", "{0}번으로 기록됨";
+    EntryNumber = "Entry", "번호";
+    When = "When", "때";
+    Who = "Who", "누가";
+    WhatHappened = "What", "무엇을";
+    Before = "Before", "앞";
+    After = "After", "뒤";
+    ByDecision = "by decision", "사람의 결정으로";
 }
 
 #[cfg(test)]

@@ -13,7 +13,9 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use wonbon_pages::{Cell, escape};
 
 use crate::api::places::Nothing;
-use crate::api::{collapsing, comparisons, documents, families, keeping, places, searching, texts};
+use crate::api::{
+    collapsing, comparisons, decisions, documents, families, keeping, places, searching, texts,
+};
 use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
 use crate::problem::{Code, Problem};
@@ -54,6 +56,9 @@ use crate::view::{Reply, View};
         collapsing::collapse,
         families::families,
         families::family,
+        decisions::decisions,
+        decisions::decide,
+        decisions::undo,
         keeping::status,
         keeping::backup,
     )

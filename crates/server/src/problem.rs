@@ -101,6 +101,8 @@ codes! {
     AlreadyThere = "already_there", 409, "There is one already", "이미 있습니다";
     /// No directory for backups was named at start.
     NoBackups = "no_backups", 409, "This service was started without a place for backups", "백업할 곳 없이 시작된 서비스입니다";
+    /// No decision is in effect, or another than the one named is the last.
+    NothingToUndo = "nothing_to_undo", 409, "There is no such decision to take back", "되돌릴 결정이 없습니다";
     /// `If-Match` or `If-None-Match` does not hold.
     NotAsExpected = "not_as_expected", 412, "The document is not as expected", "문서가 예상과 다릅니다";
     /// The body or a line is too large.
@@ -224,6 +226,9 @@ impl From<StoreError> for Problem {
             StoreError::BadKey { .. } => Code::BadKey,
             StoreError::TooLong { .. } => Code::TooLarge,
             StoreError::NoWords => Code::NoWords,
+            StoreError::UnknownDocument { .. } => Code::UnknownDocument,
+            StoreError::NothingToUndo { .. } => Code::NothingToUndo,
+            StoreError::ReasonTooLong { .. } => Code::BadParameter,
             StoreError::NotAsExpected { .. } | StoreError::NotRecognised { .. } => {
                 Code::NotAsExpected
             }

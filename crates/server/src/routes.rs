@@ -10,7 +10,9 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
 
-use crate::api::{collapsing, comparisons, documents, families, keeping, places, searching, texts};
+use crate::api::{
+    collapsing, comparisons, decisions, documents, families, keeping, places, searching, texts,
+};
 use crate::asked::{posted, question, removal};
 use crate::guard::guard;
 use crate::pages;
@@ -67,6 +69,9 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/collapse", READ, posted(collapsing::collapse));
     route("GET", "/v1/families", READ, question(families::families));
     route("GET", "/v1/family", READ, question(families::family));
+    route("GET", "/v1/decisions", READ, question(decisions::decisions));
+    route("POST", "/v1/decisions", ADD, post(decisions::decide));
+    route("POST", "/v1/decisions/undo", ADD, post(decisions::undo));
     route("GET", "/v1/status", READ, question(keeping::status));
     route("POST", "/v1/backup", ADMIN, posted(keeping::backup));
     route("GET", "/v1/openapi.json", None, get(crate::openapi::openapi));
@@ -83,6 +88,8 @@ fn routes() -> Vec<Route> {
     route("POST", "/go", READ, posted(pages::go));
     route("POST", "/ask", READ, posted(texts::ask));
     route("POST", "/watch", ADD, posted(places::watch));
+    route("POST", "/decisions", ADD, post(decisions::decide));
+    route("POST", "/decisions/undo", ADD, post(decisions::undo));
     route("GET", "/raw", READ, question(pages::raw));
     // Each page with its JSON twin.
     route("GET", "/index.json", READ, question(pages::home));
@@ -97,6 +104,7 @@ fn routes() -> Vec<Route> {
         ("/watch", "/watch.json", question(places::report)),
         ("/families", "/families.json", question(families::families)),
         ("/family", "/family.json", question(families::family)),
+        ("/decisions", "/decisions.json", question(decisions::decisions)),
         ("/status", "/status.json", question(keeping::status)),
     ] {
         route("GET", page, READ, answers.clone());

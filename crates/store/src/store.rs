@@ -9,6 +9,7 @@ use wonbon_index::{CopyIndex, MemoryIndex, Row};
 
 use crate::checkpoints::Checkpoints;
 use crate::database::{Database, Record};
+use crate::decisions::LOCAL;
 use crate::document::{Added, Expected, NewDocument, Order, StoredDocument, Verdict};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
@@ -340,9 +341,11 @@ impl Store {
         self.reading(|database| {
             let known = database.record_by_key(&prepared.key)?;
             let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
+            let decision = known.as_ref().and_then(|known| known.decision);
             let created = prepared.created.or(known.map(|known| known.created));
             let asked = Asked {
-                order: Order { created: created.unwrap_or_else(microseconds_now), row },
+                order: Order::new(decision, created.unwrap_or_else(microseconds_now), row),
+                decision,
                 names: prepared.names,
                 features: &prepared.features,
                 shingles: Some(&shingles),
@@ -367,7 +370,7 @@ impl Store {
     ///
     /// Why it was not removed.
     pub fn delete(&self, key: &str) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Delete { key: key.to_owned(), expected: None, reply })
+        self.delete_as(key, None, LOCAL)
     }
 
     /// As [`Store::delete`], if this is true when it is its turn.
@@ -376,7 +379,23 @@ impl Store {
     ///
     /// [`StoreError::NotAsExpected`], or why it was not removed.
     pub fn delete_if(&self, key: &str, expected: Expected) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Delete { key: key.to_owned(), expected: Some(expected), reply })
+        self.delete_as(key, Some(expected), LOCAL)
+    }
+
+    /// As [`Store::delete`], if what is expected is true when it is its turn. `who` it is goes into the
+    /// log of decisions, if the removal ends one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotAsExpected`], or why it was not removed.
+    pub fn delete_as(
+        &self,
+        key: &str,
+        expected: Option<Expected>,
+        who: &str,
+    ) -> Result<bool, StoreError> {
+        let (key, who) = (key.to_owned(), who.to_owned());
+        self.told(|reply| Request::Delete { key, expected, who, reply })
     }
 
     /// Asks the writer something and waits until its answer is durable.
@@ -633,6 +652,8 @@ impl Inner {
             words: record.words,
             verdict,
             copies,
+            decision: record.decision,
+            decision_entry: record.decision_entry,
         })
     }
 

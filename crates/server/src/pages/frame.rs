@@ -110,7 +110,7 @@ fn framed(reader: &Reader, here: &str, page: &Page) -> String {
 fn twin(reader: &Reader, here: &str) -> String {
     let (path, question) = reader.address.split_once('?').unwrap_or((&reader.address, ""));
     let answers = match path {
-        "/" | "/changes" | "/watch" | "/families" | "/status" => true,
+        "/" | "/changes" | "/watch" | "/families" | "/decisions" | "/status" => true,
         // What asks something needs a question.
         "/search" | "/compare" | "/ask" | "/moved" | "/copies" | "/document" | "/family" => {
             !question.is_empty()

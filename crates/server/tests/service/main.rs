@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
 mod api;
+mod decisions;
 mod pages;
 mod problems;
 mod process;

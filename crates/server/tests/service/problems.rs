@@ -104,6 +104,7 @@ async fn every_code_is_seen() {
     let if_match = [json_type, ("if-match", "\"1-1\"")];
     let body = json!({"id": "a", "text": "b"}).to_string();
     see(Code::NotAsExpected, service.call("POST", "/v1/documents", &if_match, body).await);
+    see(Code::NothingToUndo, service.post("/v1/decisions/undo", &json!({"key": "a"})).await);
     see(Code::NoBackups, service.post("/v1/backup", &json!({"name": "a"})).await);
     let sweep = async |date: &str| {
         let document = json!({"id": "s", "text": text(2)});
