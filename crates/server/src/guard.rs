@@ -33,7 +33,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 /// Lets a request in or refuses it.
 pub(crate) async fn guard(
     State(service): State<Arc<Service>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let started = Instant::now();
@@ -50,7 +50,10 @@ pub(crate) async fn guard(
         .into_response(),
         // Held until the head of the answer is there; a stream holds its own room.
         Ok(_permit) => match admitted(&service, &request, route) {
-            Ok(()) => next.run(request).await,
+            Ok(asker) => {
+                request.extensions_mut().insert(asker);
+                next.run(request).await
+            }
             Err(problem) => problem.into_response(),
         },
     };
@@ -88,7 +91,11 @@ fn page_reader(service: &Service, request: &Request) -> Option<Box<Reader>> {
     (!wants_json(&parts)).then(|| Box::new(Reader::of(service, &parts)))
 }
 
-fn admitted(service: &Service, request: &Request, route: &str) -> Result<(), Problem> {
+/// Who asks: the name of their token, if there are tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asker(pub(crate) Option<String>);
+
+fn admitted(service: &Service, request: &Request, route: &str) -> Result<Asker, Problem> {
     let headers = request.headers();
     let host = host(request)?;
     if !is_own_name(&host, &service.config.hosts) {
@@ -124,7 +131,7 @@ fn admitted(service: &Service, request: &Request, route: &str) -> Result<(), Pro
             return Err(problem);
         }
     }
-    Ok(())
+    Ok(Asker(token.map(|token| token.name)))
 }
 
 /// The name by which the service was called.

@@ -13,7 +13,9 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use wonbon_pages::{Cell, escape};
 
 use crate::api::places::Nothing;
-use crate::api::{collapsing, comparisons, documents, families, keeping, places, searching, texts};
+use crate::api::{
+    collapsing, comparisons, documents, families, jobs, keeping, places, searching, texts,
+};
 use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
 use crate::problem::{Code, Problem};
@@ -56,6 +58,13 @@ use crate::view::{Reply, View};
         families::family,
         keeping::status,
         keeping::backup,
+        jobs::start,
+        jobs::list,
+        jobs::get_one,
+        jobs::events,
+        jobs::cancel,
+        jobs::pause,
+        jobs::resume,
     )
 )]
 struct Description;
