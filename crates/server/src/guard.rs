@@ -104,6 +104,11 @@ impl Who {
         parts.extensions.get::<Who>().cloned().unwrap_or_default()
     }
 
+    /// The name of their token, if they have one.
+    pub(crate) fn token(&self) -> Option<String> {
+        self.0.as_deref().map(str::to_owned)
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.0.as_deref().unwrap_or(wonbon_store::LOCAL)
     }
