@@ -70,7 +70,8 @@ pub(crate) async fn guard(
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     let resource_policy = HeaderName::from_static("cross-origin-resource-policy");
     headers.insert(resource_policy, HeaderValue::from_static("same-origin"));
     let status = response.status().as_u16();
@@ -101,6 +102,11 @@ pub(crate) struct Who(Option<Arc<str>>);
 impl Who {
     pub(crate) fn of(parts: &Parts) -> Who {
         parts.extensions.get::<Who>().cloned().unwrap_or_default()
+    }
+
+    /// The name of their token, if they have one.
+    pub(crate) fn token(&self) -> Option<String> {
+        self.0.as_deref().map(str::to_owned)
     }
 
     pub(crate) fn name(&self) -> &str {

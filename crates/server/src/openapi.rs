@@ -14,7 +14,8 @@ use wonbon_pages::{Cell, escape};
 
 use crate::api::places::Nothing;
 use crate::api::{
-    collapsing, comparisons, decisions, documents, families, keeping, places, searching, texts,
+    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
+    texts,
 };
 use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
@@ -61,6 +62,13 @@ use crate::view::{Reply, View};
         decisions::undo,
         keeping::status,
         keeping::backup,
+        jobs::start,
+        jobs::list,
+        jobs::get_one,
+        jobs::events,
+        jobs::cancel,
+        jobs::pause,
+        jobs::resume,
     )
 )]
 struct Description;

@@ -11,7 +11,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::api::{
-    collapsing, comparisons, decisions, documents, families, keeping, places, searching, texts,
+    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
+    texts,
 };
 use crate::asked::{posted, question, removal};
 use crate::guard::guard;
@@ -74,6 +75,13 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/decisions/undo", ADD, post(decisions::undo));
     route("GET", "/v1/status", READ, question(keeping::status));
     route("POST", "/v1/backup", ADMIN, posted(keeping::backup));
+    route("POST", "/v1/jobs", ADMIN, post(jobs::start));
+    route("GET", "/v1/jobs", READ, question(jobs::list));
+    route("GET", "/v1/jobs/{number}", READ, get(jobs::get_one));
+    route("GET", "/v1/jobs/{number}/events", READ, get(jobs::events));
+    route("POST", "/v1/jobs/{number}/cancel", ADMIN, post(jobs::cancel));
+    route("POST", "/v1/jobs/{number}/pause", ADMIN, post(jobs::pause));
+    route("POST", "/v1/jobs/{number}/resume", ADMIN, post(jobs::resume));
     route("GET", "/v1/openapi.json", None, get(crate::openapi::openapi));
 
     route("GET", "/docs", None, question(crate::openapi::docs));
@@ -90,6 +98,9 @@ fn routes() -> Vec<Route> {
     route("POST", "/watch", ADD, posted(places::watch));
     route("POST", "/decisions", ADD, post(decisions::decide));
     route("POST", "/decisions/undo", ADD, post(decisions::undo));
+    route("POST", "/jobs", ADMIN, post(jobs::start_by_form));
+    route("POST", "/job", ADMIN, post(jobs::change_by_form));
+    route("POST", "/crawl", ADMIN, post(jobs::crawl_by_form));
     route("GET", "/raw", READ, question(pages::raw));
     // Each page with its JSON twin.
     route("GET", "/index.json", READ, question(pages::home));
@@ -106,6 +117,9 @@ fn routes() -> Vec<Route> {
         ("/family", "/family.json", question(families::family)),
         ("/decisions", "/decisions.json", question(decisions::decisions)),
         ("/status", "/status.json", question(keeping::status)),
+        ("/jobs", "/jobs.json", question(jobs::list)),
+        ("/job", "/job.json", question(jobs::job_page)),
+        ("/crawl", "/crawl.json", question(jobs::crawl_page)),
     ] {
         route("GET", page, READ, answers.clone());
         route("GET", twin, READ, answers);

@@ -96,8 +96,7 @@ ALTER TABLE versions ADD COLUMN resemblance REAL;
 /// a gigabyte), which with 128 MB took a fifth of the writer's time. The system keeps the rest.
 const WRITER_CACHE_KIB: i32 = 16 << 10;
 const READER_CACHE_KIB: i32 = 16 << 10;
-/// The log is copied back into the database when it has this many pages.
-const CHECKPOINT_PAGES: i32 = 8192;
+const CHECKPOINTER_CACHE_KIB: i32 = 64;
 
 /// Brings tables of an earlier version to this one, in one transaction.
 fn migrate(path: &Path, flags: OpenFlags) -> Result<(), StoreError> {
@@ -276,7 +275,14 @@ impl Database {
             opened => opened?,
         };
         database.connection.pragma_update(None, "synchronous", "FULL")?;
-        database.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        Ok(database)
+    }
+
+    /// The one that copies the log into the database's file.
+    pub(crate) fn open_checkpointer(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let database = Self::open(path, flags, CHECKPOINTER_CACHE_KIB)?;
+        database.connection.pragma_update(None, "synchronous", "FULL")?;
         Ok(database)
     }
 

@@ -17,6 +17,7 @@
 //! which they came nor on what was deleted or edited in between. They are what taking all documents in
 //! order of creation gives, which, where nobody decided anything, is also what batch deduplication gives.
 
+mod checkpoints;
 mod database;
 mod decisions;
 mod document;

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
 
+use crate::checkpoints::Checkpoints;
 use crate::database::{Database, Record};
 use crate::decisions::LOCAL;
 use crate::document::{Added, Expected, NewDocument, Order, StoredDocument, Verdict};
@@ -77,6 +78,7 @@ pub(crate) struct Inner {
 struct Writing {
     seat: Seat,
     writer: JoinHandle<()>,
+    checkpoints: JoinHandle<()>,
     search: Following,
     shingles: Following,
     _lock: WriteLock,
@@ -203,7 +205,9 @@ impl Store {
     }
 
     fn open_locked(places: Places, lock: WriteLock) -> Result<Self, StoreError> {
-        let database = Database::open_writer(&places.database())?;
+        let mut database = Database::open_writer(&places.database())?;
+        let (checkpoints, checkpointing) =
+            Checkpoints::take(&mut database.connection, &places.database())?;
         let (inner, loaded) = Inner::load(places, &database)?;
         let families = Families::new(
             database,
@@ -222,7 +226,7 @@ impl Store {
             search_state.stored(added, prepared);
             shingle_state.stored(added.row, prepared);
         });
-        let writer = Writer::new(families, snapshot, loaded, stored, after_commit)?;
+        let writer = Writer::new(families, checkpoints, snapshot, loaded, stored, after_commit)?;
         let (seat, writer) = Seat::new(writer);
         let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
@@ -235,11 +239,13 @@ impl Store {
         let search = inner.follower(inner.search_following(), &seat, &search_bell)?;
         let shingles = inner.follower(inner.shingle_following(true), &seat, &shingle_bell)?;
         let writer = start("wonbon-writer", Box::new(move || writer.run()))?;
+        let checkpoints = start("wonbon-log", Box::new(move || checkpointing.run()))?;
         let search = start("wonbon-search", Box::new(move || search.run(&search_woken)))?;
         let shingles = start("wonbon-shingles", Box::new(move || shingles.run(&shingles_woken)))?;
         *inner.writing.lock().expect("no one panics with it") = Some(Writing {
             seat,
             writer,
+            checkpoints,
             search: Following { bell: search_bell, thread: search },
             shingles: Following { bell: shingle_bell, thread: shingles },
             _lock: lock,
@@ -676,7 +682,7 @@ impl Inner {
     /// Ends the writer and waits for it.
     fn end(&self) {
         let writing = self.writing.lock().expect("no one panics with it").take();
-        if let Some(Writing { seat, writer, search, shingles, _lock }) = writing {
+        if let Some(Writing { seat, writer, checkpoints, search, shingles, _lock }) = writing {
             // The writer wakes the followers, and they tell the writer how far they are: all end when
             // the store lets go of them. A thread that panicked has told its clients.
             for following in [&search, &shingles] {
@@ -688,6 +694,7 @@ impl Inner {
             let _ = seat.leave(Request::End);
             let _ = writer.join();
             drop(seat);
+            let _ = checkpoints.join();
             for Following { bell, thread } in [search, shingles] {
                 drop(bell);
                 let _ = thread.join();

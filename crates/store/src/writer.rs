@@ -17,6 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use wonbon_index::CopyIndex;
 
+use crate::checkpoints::Checkpoints;
 use crate::database::{Record, Standing};
 use crate::decisions::{DecisionEntry, DecisionRequest};
 use crate::document::{Added, Edit, Expected, Kind, Stored};
@@ -78,6 +79,7 @@ type ToldOfStored = dyn Fn(&Added, &Prepared) + Send;
 
 pub(crate) struct Writer {
     pub(crate) families: Families,
+    checkpoints: Checkpoints,
     snapshot: PathBuf,
     /// The last change in the snapshot, and the last that search and the index of shingles have seen.
     snapshot_mark: u64,
@@ -94,6 +96,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(
         families: Families,
+        checkpoints: Checkpoints,
         snapshot: PathBuf,
         snapshot_mark: u64,
         stored: Box<ToldOfStored>,
@@ -102,6 +105,7 @@ impl Writer {
         let forgotten = families.database.last_change()?.1;
         Ok(Writer {
             families,
+            checkpoints,
             snapshot,
             snapshot_mark,
             search_mark: forgotten,
@@ -160,6 +164,7 @@ impl Writer {
                     }
                 }
                 (self.after_commit)();
+                self.checkpoints.copy_rest(&self.families.database.connection);
             }
             Err(error) => {
                 if let Err(second) = self.take_back() {

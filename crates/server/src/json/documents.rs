@@ -1,6 +1,6 @@
 //! Documents and what is said of them when they are stored or checked.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wonbon_input::time::format_time;
 use wonbon_store::{Decision, Stored, StoredDocument, Verdict};
@@ -228,7 +228,7 @@ impl<'a> Checked<'a> {
 }
 
 /// What became of many documents.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AddSummary {
     /// Documents that were taken.
     pub documents: u64,
@@ -248,7 +248,7 @@ pub struct AddSummary {
     /// Redirects that were noted.
     pub redirects: u64,
     /// Records of web archives that are no documents.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub passed_over: u64,
     /// What was refused.
     pub refused: u64,

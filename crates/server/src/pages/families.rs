@@ -132,7 +132,7 @@ fn matrix(page: &mut Page, service: &Service, part: &FamilyPart) {
             ElementSet::new(all)
         })
         .collect();
-    page.markup(format_args!("<div class=wide><table class=matrix><tr><td></td>"));
+    page.markup(format_args!("<div class=wide tabindex=0><table class=matrix><tr><td></td>"));
     for number in 1..=documents.len() {
         page.markup(format_args!("<th scope=col>{number}</th>"));
     }

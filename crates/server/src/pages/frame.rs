@@ -10,6 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, escape, fill};
 
+use super::pieces::coded;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -58,7 +59,7 @@ pub(crate) fn page(reader: &Reader, title: &str) -> Page {
 }
 
 /// The pages that are always one step away.
-const LINKS: [(&str, Say); 9] = [
+const LINKS: [(&str, Say); 11] = [
     ("/search", Say::Search),
     ("/ask", Say::Ask),
     ("/compare", Say::Compare),
@@ -67,6 +68,8 @@ const LINKS: [(&str, Say); 9] = [
     ("/changes", Say::Changes),
     ("/watch", Say::Watch),
     ("/families", Say::Families),
+    ("/crawl", Say::Crawl),
+    ("/jobs", Say::Jobs),
     ("/status", Say::Status),
 ];
 
@@ -110,11 +113,10 @@ fn framed(reader: &Reader, here: &str, page: &Page) -> String {
 fn twin(reader: &Reader, here: &str) -> String {
     let (path, question) = reader.address.split_once('?').unwrap_or((&reader.address, ""));
     let answers = match path {
-        "/" | "/changes" | "/watch" | "/families" | "/decisions" | "/status" => true,
+        "/" | "/changes" | "/watch" | "/families" | "/decisions" | "/status" | "/jobs" => true,
         // What asks something needs a question.
-        "/search" | "/compare" | "/ask" | "/moved" | "/copies" | "/document" | "/family" => {
-            !question.is_empty()
-        }
+        "/search" | "/compare" | "/ask" | "/moved" | "/copies" | "/document" | "/family"
+        | "/job" | "/crawl" => !question.is_empty(),
         _ => false,
     };
     // A problem's page stands under no link.
@@ -235,7 +237,8 @@ pub(crate) fn problem_page(problem: &Problem, reader: &Reader) -> Response {
     let title = problem.code.title_in(reader.language);
     let mut page = page(reader, title);
     page.heading(title);
-    page.lead(&problem.detail);
+    // The facts are told in one language.
+    page.markup(format_args!("<p class=lead lang=en>{}</p>", coded(&problem.detail)));
     if problem.code.status() == StatusCode::UNAUTHORIZED {
         page.markup(format_args!(
             "<p><a class=button href=\"/login\">{}</a></p>",

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use wonbon_server::{Config, Server};
 use wonbon_store::Store;
 
-use crate::support::text;
+use crate::support::{Answer, text};
 
 /// Serves a directory's store on a free port until `end`, and writes the address beside the store.
 fn serve(directory: &Path, config: Config, end: impl Future<Output = ()>) {
@@ -33,7 +33,7 @@ fn serve(directory: &Path, config: Config, end: impl Future<Output = ()>) {
     });
 }
 
-fn address_of(directory: &Path) -> SocketAddr {
+pub(crate) fn address_of(directory: &Path) -> SocketAddr {
     let begun = Instant::now();
     loop {
         if let Ok(text) = std::fs::read_to_string(directory.join("address")) {
@@ -51,9 +51,19 @@ fn child() {
     serve(Path::new(&directory), Config::default(), std::future::pending());
 }
 
-fn start_child(directory: &Path) -> Child {
+/// Starts a server process, by a program that is given it and its arguments or as it is.
+pub(crate) fn start_child(directory: &Path, by: &[&str]) -> Child {
     let _ = std::fs::remove_file(directory.join("address"));
-    Command::new(std::env::current_exe().unwrap())
+    let program = std::env::current_exe().unwrap();
+    let mut command = match by {
+        [] => Command::new(program),
+        [first, rest @ ..] => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(program);
+            command
+        }
+    };
+    command
         .args(["process::child", "--exact", "--nocapture"])
         .env("WONBON_SERVED", directory)
         .stdout(Stdio::null())
@@ -96,7 +106,11 @@ fn line(number: u64) -> String {
 
 /// Sends lines as a stream until it is told to stop or the connection breaks; gives back the verdicts
 /// that came.
-fn stream(address: SocketAddr, numbers: std::ops::Range<u64>, stop: &AtomicBool) -> Vec<Value> {
+pub(crate) fn stream(
+    address: SocketAddr,
+    numbers: std::ops::Range<u64>,
+    stop: &AtomicBool,
+) -> Vec<Value> {
     let Ok(mut connection) = TcpStream::connect(address) else { return Vec::new() };
     let reading = connection.try_clone().unwrap();
     let verdicts = std::thread::spawn(move || read_stream(reading));
@@ -137,7 +151,7 @@ fn read_stream(connection: TcpStream) -> Vec<Value> {
     body[..whole].lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
 }
 
-fn acknowledged(verdicts: &[Value]) -> BTreeSet<String> {
+pub(crate) fn acknowledged(verdicts: &[Value]) -> BTreeSet<String> {
     verdicts
         .iter()
         .filter(|verdict| verdict.get("verdict").is_some())
@@ -152,7 +166,7 @@ fn nothing_acknowledged_is_lost_by_a_kill_in_the_middle_of_streams() {
     let mut all = BTreeSet::new();
     let mut in_midst = 0;
     for kill in 0..kills {
-        let mut child = start_child(folder.path());
+        let mut child = start_child(folder.path(), &[]);
         let address = address_of(folder.path());
         let stop = AtomicBool::new(false);
         let told: Vec<BTreeSet<String>> = std::thread::scope(|scope| {
@@ -218,6 +232,33 @@ fn request(address: SocketAddr, head: &str) -> std::io::Result<String> {
     let mut answer = String::new();
     connection.read_to_string(&mut answer)?;
     Ok(answer)
+}
+
+/// One request with some headers and a body, and its answer.
+pub(crate) fn ask(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    let length = body.len();
+    let answer =
+        request(address, &format!("{head}content-length: {length}\r\n\r\n{body}")).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let mut lines = head.lines();
+    let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+    let headers = lines
+        .map(|line| {
+            let (name, value) = line.split_once(": ").unwrap();
+            (name.parse().unwrap(), value.parse().unwrap())
+        })
+        .collect();
+    Answer { status, headers, body: body.to_owned() }
 }
 
 #[test]
