@@ -6,6 +6,7 @@
 
 mod api;
 mod decisions;
+mod bad_input;
 mod full_disk;
 mod pages;
 mod problems;
