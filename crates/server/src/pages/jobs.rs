@@ -156,7 +156,8 @@ pub(super) fn begin_live(page: &mut Page, jobs: &[&Job]) {
     let sources: Vec<String> = jobs
         .iter()
         .filter(|job| !job.state.is_end())
-        .take(4)
+        // A browser has few connections to one server, and needs some to load pages.
+        .take(2)
         .map(|job| format!("/v1/jobs/{}/events", job.number))
         .collect();
     page.markup(format_args!("<div data-events=\"{}\">", sources.join(" ")));

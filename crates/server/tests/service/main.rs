@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
 mod api;
+mod jobs;
+mod kills;
 mod pages;
 mod problems;
 mod process;
