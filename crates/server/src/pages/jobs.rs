@@ -186,7 +186,7 @@ pub(super) fn facts(page: &mut Page, reader: &Reader, job: &Job) {
         row(Say::WentOn, thousands(job.resumed.into()));
     }
     row(Say::FilesIn, format!("{}/", job.number));
-    page.table(&[], &rows);
+    page.section(reader.say(Say::Facts), |page| page.table(&[], &rows));
 }
 
 /// What was asked, each with its name as programs write it.
