@@ -138,7 +138,10 @@ impl Page {
 
     /// A table; without names of columns it has no head.
     pub fn table(&mut self, columns: &[&str], rows: &[Vec<Cell>]) {
-        self.markup(format_args!("<div class=wide><table>"));
+        // What may have to be scrolled can be reached by keyboard: by a link in it, or itself.
+        let is_link = |cell: &Cell| matches!(cell, Cell::Markup(markup) if markup.contains("<a "));
+        let tab = if rows.iter().flatten().any(is_link) { "" } else { " tabindex=0" };
+        self.markup(format_args!("<div class=wide{tab}><table>"));
         if !columns.is_empty() {
             self.markup(format_args!("<tr>"));
             for (at, column) in columns.iter().enumerate() {
@@ -152,6 +155,9 @@ impl Page {
             self.markup(format_args!("<tr>"));
             for cell in row {
                 match cell {
+                    Cell::Text(text) if is_figures(text) => {
+                        self.markup(format_args!("<td class=d>{}</td>", escape(text)));
+                    }
                     Cell::Text(text) => self.markup(format_args!("<td>{}</td>", escape(text))),
                     Cell::Number(number) => {
                         self.markup(format_args!("<td class=n>{}</td>", escape(number)));
@@ -197,6 +203,13 @@ impl Page {
     }
 }
 
+/// Whether a text is figures and what stands between them, such as a date, a time, or from when to when:
+/// it is not broken into lines.
+fn is_figures(text: &str) -> bool {
+    let is_figure = |c: char| c.is_ascii_digit() || matches!(c, '-' | ':' | '.' | ' ' | '–' | '/');
+    (1..=48).contains(&text.len()) && text.chars().all(is_figure)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,6 +229,14 @@ mod tests {
         let html = page.finish();
         assert!(!html.contains("<script"), "{html}");
         assert_eq!(html.matches("</title>").count(), 2, "the page's own and the plot's");
+    }
+
+    #[test]
+    fn dates_stay_in_one_line() {
+        let mut page = Page::new("table");
+        page.table(&[], &[vec!["2026-11-16 – 2026-11-18".into(), "on 2026-11-16".into()]]);
+        assert!(page.body().contains("<td class=d>2026-11-16 – 2026-11-18</td>"));
+        assert!(page.body().contains("<td>on 2026-11-16</td>"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use axum::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_SECURITY_POLICY, HOST, HeaderValue, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -50,8 +51,10 @@ pub(crate) async fn guard(
         .into_response(),
         // Held until the head of the answer is there; a stream holds its own room.
         Ok(_permit) => match admitted(&service, &request, route) {
-            Ok(asker) => {
-                request.extensions_mut().insert(asker);
+            Ok(token) => {
+                if let Some(token) = token {
+                    request.extensions_mut().insert(Who(Some(token.name.into())));
+                }
                 next.run(request).await
             }
             Err(problem) => problem.into_response(),
@@ -67,7 +70,8 @@ pub(crate) async fn guard(
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     let resource_policy = HeaderName::from_static("cross-origin-resource-policy");
     headers.insert(resource_policy, HeaderValue::from_static("same-origin"));
     let status = response.status().as_u16();
@@ -91,11 +95,26 @@ fn page_reader(service: &Service, request: &Request) -> Option<Box<Reader>> {
     (!wants_json(&parts)).then(|| Box::new(Reader::of(service, &parts)))
 }
 
-/// Who asks: the name of their token, if there are tokens.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asker(pub(crate) Option<String>);
+/// Who sent a request: the name of their token, or whoever sits at this machine.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Who(Option<Arc<str>>);
 
-fn admitted(service: &Service, request: &Request, route: &str) -> Result<Asker, Problem> {
+impl Who {
+    pub(crate) fn of(parts: &Parts) -> Who {
+        parts.extensions.get::<Who>().cloned().unwrap_or_default()
+    }
+
+    /// The name of their token, if they have one.
+    pub(crate) fn token(&self) -> Option<String> {
+        self.0.as_deref().map(str::to_owned)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.0.as_deref().unwrap_or(wonbon_store::LOCAL)
+    }
+}
+
+fn admitted(service: &Service, request: &Request, route: &str) -> Result<Option<Token>, Problem> {
     let headers = request.headers();
     let host = host(request)?;
     if !is_own_name(&host, &service.config.hosts) {
@@ -131,7 +150,7 @@ fn admitted(service: &Service, request: &Request, route: &str) -> Result<Asker, 
             return Err(problem);
         }
     }
-    Ok(Asker(token.map(|token| token.name)))
+    Ok(token)
 }
 
 /// The name by which the service was called.

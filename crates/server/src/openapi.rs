@@ -14,7 +14,8 @@ use wonbon_pages::{Cell, escape};
 
 use crate::api::places::Nothing;
 use crate::api::{
-    collapsing, comparisons, documents, families, jobs, keeping, places, searching, texts,
+    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
+    texts,
 };
 use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
@@ -56,6 +57,9 @@ use crate::view::{Reply, View};
         collapsing::collapse,
         families::families,
         families::family,
+        decisions::decisions,
+        decisions::decide,
+        decisions::undo,
         keeping::status,
         keeping::backup,
         jobs::start,

@@ -107,6 +107,8 @@ codes! {
     AlreadyThere = "already_there", 409, "There is one already", "이미 있습니다";
     /// No directory for backups was named at start.
     NoBackups = "no_backups", 409, "This service was started without a place for backups", "백업할 곳 없이 시작된 서비스입니다";
+    /// No decision is in effect, or another than the one named is the last.
+    NothingToUndo = "nothing_to_undo", 409, "There is no such decision to take back", "되돌릴 결정이 없습니다";
     /// No directory for jobs was named at start.
     NoJobs = "no_jobs", 409, "This service was started without a place for jobs", "작업할 곳 없이 시작된 서비스입니다";
     /// A job that has ended cannot be paused, one that runs not be resumed.
@@ -234,6 +236,9 @@ impl From<StoreError> for Problem {
             StoreError::BadKey { .. } => Code::BadKey,
             StoreError::TooLong { .. } => Code::TooLarge,
             StoreError::NoWords => Code::NoWords,
+            StoreError::UnknownDocument { .. } => Code::UnknownDocument,
+            StoreError::NothingToUndo { .. } => Code::NothingToUndo,
+            StoreError::ReasonTooLong { .. } => Code::BadParameter,
             StoreError::NotAsExpected { .. } | StoreError::NotRecognised { .. } => {
                 Code::NotAsExpected
             }

@@ -11,7 +11,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::api::{
-    collapsing, comparisons, documents, families, jobs, keeping, places, searching, texts,
+    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
+    texts,
 };
 use crate::asked::{posted, question, removal};
 use crate::guard::guard;
@@ -69,6 +70,9 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/collapse", READ, posted(collapsing::collapse));
     route("GET", "/v1/families", READ, question(families::families));
     route("GET", "/v1/family", READ, question(families::family));
+    route("GET", "/v1/decisions", READ, question(decisions::decisions));
+    route("POST", "/v1/decisions", ADD, post(decisions::decide));
+    route("POST", "/v1/decisions/undo", ADD, post(decisions::undo));
     route("GET", "/v1/status", READ, question(keeping::status));
     route("POST", "/v1/backup", ADMIN, posted(keeping::backup));
     route("POST", "/v1/jobs", ADMIN, post(jobs::start));
@@ -92,6 +96,8 @@ fn routes() -> Vec<Route> {
     route("POST", "/go", READ, posted(pages::go));
     route("POST", "/ask", READ, posted(texts::ask));
     route("POST", "/watch", ADD, posted(places::watch));
+    route("POST", "/decisions", ADD, post(decisions::decide));
+    route("POST", "/decisions/undo", ADD, post(decisions::undo));
     route("POST", "/jobs", ADMIN, post(jobs::start_by_form));
     route("POST", "/job", ADMIN, post(jobs::change_by_form));
     route("POST", "/crawl", ADMIN, post(jobs::crawl_by_form));
@@ -109,6 +115,7 @@ fn routes() -> Vec<Route> {
         ("/watch", "/watch.json", question(places::report)),
         ("/families", "/families.json", question(families::families)),
         ("/family", "/family.json", question(families::family)),
+        ("/decisions", "/decisions.json", question(decisions::decisions)),
         ("/status", "/status.json", question(keeping::status)),
         ("/jobs", "/jobs.json", question(jobs::list)),
         ("/job", "/job.json", question(jobs::job_page)),

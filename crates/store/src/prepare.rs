@@ -115,18 +115,18 @@ impl Preparer {
     }
 
     pub(crate) fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
-        self.made_ready(document, compressed)
+        self.made_ready(document, true)
     }
 
-    /// A document made ready to be decided and not to be stored: without its text.
+    /// A document made ready to be decided and not to be stored: without what only a stored one needs.
     pub(crate) fn examine(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
-        self.made_ready(document, |_| Ok(Vec::new()))
+        self.made_ready(document, false)
     }
 
     fn made_ready(
         &self,
         document: &NewDocument<'_>,
-        keep: impl FnOnce(&str) -> Result<Vec<u8>, StoreError>,
+        to_store: bool,
     ) -> Result<Prepared, StoreError> {
         let bytes = document.content.bytes();
         if !(1..=MOST_KEY_BYTES).contains(&document.key.len()) {
@@ -167,10 +167,14 @@ impl Preparer {
                 shingle_set: set_name(&shingles),
             },
             features: self.maker.features(shingles.as_slice()).values().to_vec(),
-            sketch: self.sampler.sketch(&shingles),
+            sketch: if to_store {
+                self.sampler.sketch(&shingles)
+            } else {
+                ShingleSketch::default()
+            },
             shingles,
-            text: keep(&text)?,
-            plain: (text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*text)),
+            text: if to_store { compressed(&text)? } else { Vec::new() },
+            plain: (to_store && text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*text)),
             expected: None,
         })
     }
@@ -256,5 +260,5 @@ pub(crate) fn decompressed(bytes: &[u8]) -> Option<String> {
         }
         slot.as_mut()?.decompress(bytes, most).ok()
     })?;
-    String::from_utf8(text).ok()
+    simdutf8::basic::from_utf8(&text).ok().map(str::to_owned)
 }

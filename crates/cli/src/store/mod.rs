@@ -10,6 +10,7 @@ pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod collapse;
 pub(crate) mod copies;
+pub(crate) mod decide;
 pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod get;

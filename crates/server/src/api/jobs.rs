@@ -11,7 +11,6 @@ use std::time::Duration;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, LOCATION};
-use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
@@ -19,7 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::streams::piped;
 use crate::asked::{ContentKind, from_form, from_json, limit, whole_body};
-use crate::guard::Asker;
+use crate::guard::Who;
 use crate::jobs::{
     ClusterAsked, CrawlAsked, DedupAsked, Entry, ImportAsked, Job, JobAsked, JobProgress, JobState,
     Jobs, Wanted,
@@ -232,10 +231,6 @@ fn accepted(job: &Job) -> Reply {
         .with_header(LOCATION, location)
 }
 
-fn who(parts: &Parts) -> Option<String> {
-    parts.extensions.get::<Asker>().and_then(|asker| asker.0.clone())
-}
-
 /// Starts a job.
 #[utoipa::path(
     post,
@@ -256,7 +251,7 @@ pub(crate) async fn start(State(service): State<Arc<Service>>, request: Request)
         }
         kind.check_charset()?;
         let asked: JobAsked = from_json(&body)?;
-        let who = who(&parts);
+        let who = Who::of(&parts).token();
         let start = move |service: &Service| Jobs::start(service.jobs()?, asked, who);
         service.answer(move |service| Ok(accepted(&start(service)?))).await
     };
@@ -435,7 +430,7 @@ where
     let answered = async {
         let body = whole_body(&service, &parts.headers, body).await?;
         let form: P = from_form(&service, &parts, body).await?;
-        let who = who(&parts);
+        let who = Who::of(&parts).token();
         service.answer(move |service| Ok(Reply::see_other(&answer(service, form, who)?))).await
     };
     answered.await.into_response()

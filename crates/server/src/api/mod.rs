@@ -7,6 +7,7 @@
 
 pub(crate) mod collapsing;
 pub(crate) mod comparisons;
+pub(crate) mod decisions;
 pub(crate) mod documents;
 pub(crate) mod families;
 pub(crate) mod jobs;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wonbon_input::time::format_time;
-use wonbon_store::{Stored, StoredDocument, Verdict};
+use wonbon_store::{Decision, Stored, StoredDocument, Verdict};
 
 /// What names a stored document: of one that is shown, found or answered.
 #[derive(Debug, Serialize, ToSchema)]
@@ -62,6 +62,9 @@ pub struct Document<'a> {
     pub features_equal: Option<usize>,
     /// How many copies it has.
     pub copies: u64,
+    /// What was decided of it, if that is in effect: original or not-a-copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
 }
 
 impl<'a> Document<'a> {
@@ -80,6 +83,7 @@ impl<'a> Document<'a> {
             resemblance: document.verdict.resemblance,
             features_equal: document.verdict.features_equal,
             copies: document.copies,
+            decision: document.decision.map(Decision::name),
         }
     }
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, escape, fill};
 
+use super::pieces::coded;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -112,7 +113,7 @@ fn framed(reader: &Reader, here: &str, page: &Page) -> String {
 fn twin(reader: &Reader, here: &str) -> String {
     let (path, question) = reader.address.split_once('?').unwrap_or((&reader.address, ""));
     let answers = match path {
-        "/" | "/changes" | "/watch" | "/families" | "/status" | "/jobs" => true,
+        "/" | "/changes" | "/watch" | "/families" | "/decisions" | "/status" | "/jobs" => true,
         // What asks something needs a question.
         "/search" | "/compare" | "/ask" | "/moved" | "/copies" | "/document" | "/family"
         | "/job" | "/crawl" => !question.is_empty(),
@@ -236,7 +237,8 @@ pub(crate) fn problem_page(problem: &Problem, reader: &Reader) -> Response {
     let title = problem.code.title_in(reader.language);
     let mut page = page(reader, title);
     page.heading(title);
-    page.lead(&problem.detail);
+    // The facts are told in one language.
+    page.markup(format_args!("<p class=lead lang=en>{}</p>", coded(&problem.detail)));
     if problem.code.status() == StatusCode::UNAUTHORIZED {
         page.markup(format_args!(
             "<p><a class=button href=\"/login\">{}</a></p>",

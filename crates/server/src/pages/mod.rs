@@ -8,6 +8,7 @@
 mod ask;
 mod compare;
 mod crawl;
+mod decisions;
 mod document;
 mod families;
 pub(crate) mod frame;
@@ -22,6 +23,7 @@ mod status;
 pub(crate) use ask::ask_page;
 pub(crate) use compare::compare_page;
 pub(crate) use crawl::crawl_page;
+pub(crate) use decisions::{back_from_decision, decisions_page};
 pub(crate) use document::{document, raw};
 pub(crate) use families::{families_page, family_page};
 pub(crate) use frame::{choose, mark, problem_page, script, style};

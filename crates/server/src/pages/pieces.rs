@@ -71,13 +71,18 @@ pub(super) fn link(path: &str, question: &[(&str, &str)], shown: &str) -> String
 
 /// A paragraph in which what stands between back quotes is code.
 pub(crate) fn coded_paragraph(page: &mut Page, text: &str) {
+    page.markup(format_args!("<p>{}</p>", coded(text)));
+}
+
+/// A text in which what stands between back quotes is code.
+pub(super) fn coded(text: &str) -> String {
     let mut markup = String::new();
     for (at, piece) in text.split('`').enumerate() {
         let piece = escape(piece);
         let is_code = at % 2 == 1;
         markup.push_str(&if is_code { format!("<code>{piece}</code>") } else { piece });
     }
-    page.markup(format_args!("<p>{markup}</p>"));
+    markup
 }
 
 /// A field of a form: its name, what stands over it, what is in it.

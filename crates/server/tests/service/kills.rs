@@ -118,7 +118,7 @@ fn nothing_acknowledged_is_lost_and_jobs_end_as_ever_after_many_kills() {
         store.close().unwrap();
     };
     for kill in 0..kills {
-        let mut child = start_child(folder.path());
+        let mut child = start_child(folder.path(), &[]);
         let address = address_of(folder.path());
         met_jobs += work.go_on(address);
         let stop = AtomicBool::new(false);
@@ -143,7 +143,7 @@ fn nothing_acknowledged_is_lost_and_jobs_end_as_ever_after_many_kills() {
         }
     }
     // Undisturbed now, everything comes to its end.
-    let mut child = start_child(folder.path());
+    let mut child = start_child(folder.path(), &[]);
     let address = address_of(folder.path());
     let [crawls, dedups, imports] = &work.numbers;
     for number in work.numbers.iter().flatten() {

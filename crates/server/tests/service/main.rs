@@ -2,8 +2,11 @@
 //! with them.
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+#![allow(clippy::print_stdout, reason = "what was skipped is told")]
 
 mod api;
+mod decisions;
+mod full_disk;
 mod jobs;
 mod kills;
 mod pages;

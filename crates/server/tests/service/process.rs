@@ -15,7 +15,7 @@ use wonbon_server::{Config, Server};
 use wonbon_store::Store;
 
 use crate::jobs::jobs_in;
-use crate::support::text;
+use crate::support::{Answer, text};
 
 /// Serves a directory's store on a free port until `end`, and writes the address beside the store.
 fn serve(directory: &Path, config: Config, end: impl Future<Output = ()>) {
@@ -48,15 +48,28 @@ pub(crate) fn address_of(directory: &Path) -> SocketAddr {
 fn child() {
     let Ok(directory) = std::env::var("WONBON_SERVED") else { return };
     let directory = Path::new(&directory);
-    let mut jobs = jobs_in(directory, &["127.0.0.1"]);
-    jobs.at_once = 3;
-    let config = Config { jobs: Some(jobs), ..Config::default() };
+    let jobs = directory.join("jobs").is_dir().then(|| {
+        let mut jobs = jobs_in(directory, &["127.0.0.1"]);
+        jobs.at_once = 3;
+        jobs
+    });
+    let config = Config { jobs, ..Config::default() };
     serve(directory, config, std::future::pending());
 }
 
-pub(crate) fn start_child(directory: &Path) -> Child {
+/// Starts a server process, by a program that is given it and its arguments or as it is.
+pub(crate) fn start_child(directory: &Path, by: &[&str]) -> Child {
     let _ = std::fs::remove_file(directory.join("address"));
-    Command::new(std::env::current_exe().unwrap())
+    let program = std::env::current_exe().unwrap();
+    let mut command = match by {
+        [] => Command::new(program),
+        [first, rest @ ..] => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(program);
+            command
+        }
+    };
+    command
         .args(["process::child", "--exact", "--nocapture"])
         .env("WONBON_SERVED", directory)
         .stdout(Stdio::null())
@@ -187,6 +200,33 @@ pub(crate) fn request(address: SocketAddr, head: &str) -> std::io::Result<String
     let mut answer = String::new();
     connection.read_to_string(&mut answer)?;
     Ok(answer)
+}
+
+/// One request with some headers and a body, and its answer.
+pub(crate) fn ask(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    let length = body.len();
+    let answer =
+        request(address, &format!("{head}content-length: {length}\r\n\r\n{body}")).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let mut lines = head.lines();
+    let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+    let headers = lines
+        .map(|line| {
+            let (name, value) = line.split_once(": ").unwrap();
+            (name.parse().unwrap(), value.parse().unwrap())
+        })
+        .collect();
+    Answer { status, headers, body: body.to_owned() }
 }
 
 #[test]

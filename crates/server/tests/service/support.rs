@@ -15,7 +15,7 @@ pub(crate) struct Running {
     pub(crate) router: Router,
     pub(crate) store: Store,
     pub(crate) end: watch::Sender<bool>,
-    _folder: tempfile::TempDir,
+    _folder: Option<tempfile::TempDir>,
 }
 
 /// An answer, read to its end.
@@ -54,7 +54,13 @@ impl Running {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(&folder.path().join("store"), &StoreParams::default()).unwrap();
         let (router, end) = router_for_tests(store.clone(), config).unwrap();
-        Running { router, store, end, _folder: folder }
+        Running { router, store, end, _folder: Some(folder) }
+    }
+
+    /// A service over a store that stands elsewhere.
+    pub(crate) fn over(store: Store) -> Self {
+        let (router, end) = router_for_tests(store.clone(), Config::default()).unwrap();
+        Running { router, store, end, _folder: None }
     }
 
     /// Sends a request as it is.
