@@ -59,7 +59,7 @@ pub(crate) use record::{CrawlProgress, Job, JobProgress, JobState, Wanted};
 const MOST_OPEN: usize = 1000;
 
 /// How often the record of a job that runs is written.
-const WRITE_EVERY: Duration = Duration::from_secs(1);
+const WRITE_EVERY: Duration = Duration::from_millis(250);
 
 /// Notes that are kept of a job.
 const NOTES: usize = 20;
@@ -117,13 +117,9 @@ fn sentence(error: &dyn std::error::Error, directory: &Path) -> String {
     without_place(&text, directory)
 }
 
+/// A text without the place of the jobs' directory, which is an absolute path.
 fn without_place(text: &str, directory: &Path) -> String {
-    let mut text = text.to_owned();
-    let places = [Some(directory.to_owned()), std::fs::canonicalize(directory).ok()];
-    for place in places.into_iter().flatten() {
-        text = text.replace(&format!("{}/", place.display()), "");
-    }
-    text
+    text.replace(&format!("{}/", directory.display()), "")
 }
 
 /// The same for everything a result says.
@@ -237,14 +233,16 @@ struct Table {
 
 impl Jobs {
     /// Opens the directory of jobs and lets those go on that ran when the service ended.
-    pub(crate) fn open(config: JobsConfig, store: Store) -> Result<Arc<Self>, ServerError> {
+    pub(crate) fn open(mut config: JobsConfig, store: Store) -> Result<Arc<Self>, ServerError> {
         let io = |doing: &str, path: &Path| {
             let doing = format!("{doing} {}", path.display());
             move |source| ServerError::Io { doing, source }
         };
-        let directory = config.directory.clone();
-        let folder = directory.join(inputs::FOLDER);
+        let folder = config.directory.join(inputs::FOLDER);
         std::fs::create_dir_all(&folder).map_err(io("create", &folder))?;
+        let directory =
+            std::fs::canonicalize(&config.directory).map_err(io("find", &config.directory))?;
+        config.directory.clone_from(&directory);
         let path = directory.join("lock");
         let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let lock = opened.map_err(io("open", &path))?;

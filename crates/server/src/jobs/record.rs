@@ -2,8 +2,8 @@
 //!
 //! The file is written under another name, made durable, and renamed over the old one, whose directory
 //! is made durable too: after a kill or a power cut there is the record before or the record after,
-//! never a part of one. It is written when a job's state changes, before anybody is told, and about
-//! once a second while it runs.
+//! never a part of one. It is written when a job's state changes, before anybody is told, and a few times
+//! a second while it runs.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -73,7 +73,8 @@ fn cards(reader: &Reader, job: &Job, crawl: &CrawlProgress) -> Vec<Card> {
     };
     let share = crawl.curve.last().map_or(0.0, |point| point.share);
     let of = if crawl.exact { Say::OfPageRank } else { Say::OfLinks };
-    let waiting = if job.state == JobState::Running { count("waiting") } else { 0 };
+    let now = |name: &str| if job.state == JobState::Running { count(name) } else { 0 };
+    let under_way = reader.tell(Say::UnderWay, &[&thousands(now("active"))]);
     vec![
         card(thousands(count("pages")), Say::PagesCount, noted(Say::OfKnown, "known")),
         card(thousands(count("sites")), Say::SitesCount, noted(Say::HostsKnown, "hosts")),
@@ -81,7 +82,7 @@ fn cards(reader: &Reader, job: &Job, crawl: &CrawlProgress) -> Vec<Card> {
         card(bytes(count("bytes")), Say::OfBodies, String::new()),
         card(thousands(count("copies")), Say::CopiesCount, noted(Say::OriginalsFound, "originals")),
         card(thousands(count("errors")), Say::ErrorsCount, noted(Say::TrapsFound, "traps")),
-        card(thousands(waiting), Say::PagesWaiting, noted(Say::UnderWay, "active")),
+        card(thousands(now("waiting")), Say::PagesWaiting, under_way),
     ]
 }
 

@@ -156,7 +156,8 @@ pub(super) fn begin_live(page: &mut Page, jobs: &[&Job]) {
     let sources: Vec<String> = jobs
         .iter()
         .filter(|job| !job.state.is_end())
-        .take(4)
+        // A browser has few connections to one server, and needs some to load pages.
+        .take(2)
         .map(|job| format!("/v1/jobs/{}/events", job.number))
         .collect();
     page.markup(format_args!("<div data-events=\"{}\">", sources.join(" ")));
@@ -185,7 +186,7 @@ pub(super) fn facts(page: &mut Page, reader: &Reader, job: &Job) {
         row(Say::WentOn, thousands(job.resumed.into()));
     }
     row(Say::FilesIn, format!("{}/", job.number));
-    page.table(&[], &rows);
+    page.section(reader.say(Say::Facts), |page| page.table(&[], &rows));
 }
 
 /// What was asked, each with its name as programs write it.

@@ -8,6 +8,8 @@ mod api;
 mod decisions;
 mod bad_input;
 mod full_disk;
+mod jobs;
+mod kills;
 mod pages;
 mod problems;
 mod process;

@@ -131,6 +131,21 @@ async fn every_code_is_seen() {
     backups.post("/v1/backup", &json!({"name": "a"})).await;
     see(Code::AlreadyThere, backups.post("/v1/backup", &json!({"name": "a"})).await);
 
+    see(Code::NoJobs, backups.get("/v1/jobs").await);
+    let working = limited(|config| {
+        config.jobs = Some(wonbon_server::JobsConfig::new(folder.path().join("jobs")))
+    });
+    see(Code::UnknownJob, working.get("/v1/jobs/7").await);
+    see(Code::UnknownJob, working.get("/v1/jobs/first").await);
+    let import = json!({"kind": "import", "inputs": ["../tokens"]});
+    see(Code::BadInput, working.post("/v1/jobs", &import).await);
+    let crawl = json!({"kind": "crawl", "seeds": ["http://127.0.0.1/"]});
+    see(Code::ForbiddenAddress, working.post("/v1/jobs", &crawl).await);
+    std::fs::write(folder.path().join("jobs/in/none.jsonl"), "").unwrap();
+    let import = json!({"kind": "import", "inputs": ["none.jsonl"]});
+    assert_eq!(working.post("/v1/jobs", &import).await.status, 202);
+    see(Code::WrongState, working.call("POST", "/v1/jobs/1/resume", &[], "").await);
+
     let small = limited(|config| config.limits.body_bytes = 100);
     see(Code::TooLarge, small.add(&json!({"id": "a", "text": "word ".repeat(50)})).await);
     let slow = limited(|config| config.limits.body_time = Duration::from_millis(20));
