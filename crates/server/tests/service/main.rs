@@ -5,8 +5,8 @@
 #![allow(clippy::print_stdout, reason = "what was skipped is told")]
 
 mod api;
-mod decisions;
 mod bad_input;
+mod decisions;
 mod full_disk;
 mod jobs;
 mod kills;
