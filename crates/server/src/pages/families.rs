@@ -103,11 +103,12 @@ pub(crate) fn family_page(
     let mut rows = Vec::with_capacity(part.documents.len());
     for document in &part.documents {
         let mut row = family_row(reader, document, &original, "");
-        row.push(decisions::member_cell(service, reader, document)?);
+        // Before the link to the comparison.
+        row.insert(row.len() - 1, decisions::member_cell(service, reader, document)?);
         rows.push(row);
     }
     let mut columns = family_columns(reader).to_vec();
-    columns.push(reader.say(Say::Decision));
+    columns.insert(columns.len() - 1, reader.say(Say::Decision));
     page.table(&columns, &rows);
     page.markup(format_args!("<p>{}</p>", link("/decisions", &[], reader.say(Say::AllDecisions))));
     next_link(&mut page, reader, "/family", &[("key", &original)], next.as_deref());

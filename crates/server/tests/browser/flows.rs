@@ -9,7 +9,7 @@ const TAB: &str = "\u{E004}";
 const ENTER: &str = "\u{E007}";
 
 /// A browser at a filled service, in one language after the other.
-fn in_both_languages(flow: impl Fn(&Browser, &Served)) {
+pub(crate) fn in_both_languages(flow: impl Fn(&Browser, &Served)) {
     let Some(browser) = Browser::start() else { return };
     let served = Served::start(false, fill);
     browser.resize(1280, 900);

@@ -8,6 +8,7 @@
 #![allow(clippy::print_stderr, reason = "what was skipped is told")]
 
 mod access;
+mod decisions;
 mod driver;
 mod flows;
 mod hostile;

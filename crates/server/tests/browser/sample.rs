@@ -11,7 +11,7 @@ use wonbon_input::rows::Ranking;
 use wonbon_input::time::microseconds;
 use wonbon_server::tokens::{Scope, Tokens};
 use wonbon_server::{Config, Server};
-use wonbon_store::{NewDocument, Redirect, Rule, Store, StoreParams};
+use wonbon_store::{By, Decision, NewDocument, Redirect, Rule, Store, StoreParams};
 
 /// A day, in the store's microseconds.
 const DAY: i64 = 86_400_000_000;
@@ -113,6 +113,8 @@ pub(crate) fn fill(store: &Store) {
     posts(store);
     family(store);
     small_web(store);
+    let by = By { who: "the editor", reason: Some("the author wrote to us") };
+    store.decide("travel/2", Decision::Original, &by, None).unwrap();
 }
 
 fn posts(store: &Store) {
