@@ -87,7 +87,7 @@ pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
         let disk = store.disk_bytes();
         let mut adds = Vec::new();
         let next = AtomicU64::new(documents);
-        for clients in [1, 8, 64] {
+        for &clients in &args.clients {
             let before = fsync_seconds(directory.path())?;
             let mut measured = add_from(&store, &corpus, &next, clients, args.seconds)?;
             measured.fsync = (before + fsync_seconds(directory.path())?) / 2.0;

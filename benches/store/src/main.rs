@@ -108,6 +108,9 @@ struct AddsArgs {
     /// How long clients add, for each number of clients.
     #[arg(long, default_value_t = 4.0)]
     seconds: f64,
+    /// Numbers of clients.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 8, 64])]
+    clients: Vec<usize>,
     #[arg(long, default_value_t = 2008)]
     seed: u64,
     #[command(flatten)]

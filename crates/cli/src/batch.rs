@@ -10,8 +10,9 @@ use std::time::Duration;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use wonbon_cluster::ClusterError;
+use wonbon_cluster::fields::ChosenFields;
 use wonbon_cluster::progress::Progress;
-use wonbon_cluster::reading::{Inputs, Skipped};
+use wonbon_cluster::reading::Skipped;
 use wonbon_input::rows::FieldNames;
 use wonbon_input::{SourceKind, open};
 
@@ -41,50 +42,20 @@ pub(crate) struct FieldOptions {
     redirect_field: Option<String>,
 }
 
-/// Names under which people keep these things, most usual first.
-const TEXTS: &[&str] =
-    &["text", "content", "body", "raw_content", "document", "article", "markdown", "plain_text"];
-const IDS: &[&str] = &["id", "_id", "doc_id", "document_id", "uuid", "key", "docno"];
-const URLS: &[&str] = &["url", "uri", "link", "source_url", "address", "WARC-Target-URI"];
-const CREATED: &[&str] = &[
-    "created",
-    "created_at",
-    "date",
-    "timestamp",
-    "published",
-    "published_at",
-    "time",
-    "crawl_date",
-];
-const PAGES: &[&str] = &["html", "raw_html", "page"];
-const REDIRECTS: &[&str] = &["redirect", "redirect_url", "redirect_to", "location"];
-
 impl FieldOptions {
     /// The names as given, or guessed from the first row of the inputs. What has to be unpacked to
     /// be looked at is unpacked beside the output, where there is room.
     pub(crate) fn names(&self, inputs: &[PathBuf], output: &Path) -> anyhow::Result<FieldNames> {
-        let mut inputs = Inputs::find(inputs, FieldNames::default())?;
-        if let Some(folder) = std::path::absolute(output)?.parent().filter(|path| path.is_dir()) {
-            inputs.unpack = folder.to_owned();
-        }
-        let first = inputs.first_fields();
-        let guess = |given: &Option<String>, usual: &[&str]| match given {
-            Some(name) => name.clone(),
-            None => usual
-                .iter()
-                .find(|name| first.iter().any(|field| field == *name))
-                .unwrap_or(&usual[0])
-                .to_string(),
+        let chosen = ChosenFields {
+            text: self.text_field.clone(),
+            id: self.id_field.clone(),
+            url: self.url_field.clone(),
+            created: self.created_field.clone(),
+            html: self.html_field.clone(),
+            redirect: self.redirect_field.clone(),
         };
-        Ok(FieldNames {
-            id: guess(&self.id_field, IDS),
-            url: guess(&self.url_field, URLS),
-            created: guess(&self.created_field, CREATED),
-            text: guess(&self.text_field, TEXTS),
-            html: guess(&self.html_field, PAGES),
-            redirect: guess(&self.redirect_field, REDIRECTS),
-            ..FieldNames::default()
-        })
+        let output = std::path::absolute(output)?;
+        Ok(chosen.names(inputs, output.parent())?)
     }
 }
 

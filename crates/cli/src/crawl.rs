@@ -1,12 +1,11 @@
 //! `wonbon crawl`: pages from the web, politely, the popular ones first.
 
-mod into_store;
 mod view;
 
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
-use std::net::{IpAddr, ToSocketAddrs};
+use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,11 +23,13 @@ use wonbon_crawl::order::OrderName;
 use wonbon_crawl::plan::{Plan, ScopeKind};
 use wonbon_crawl::progress::{Control, Ended, Summary};
 use wonbon_crawl::sink::PageSink;
+use wonbon_server::IntoStore;
+use wonbon_store::Store;
 
 use crate::batch::thousands;
 use crate::output::{Output, write_file};
+use crate::store::explained as in_words;
 use crate::{Outcome, report};
-use into_store::IntoStore;
 use view::View;
 
 /// Crawl the web from some pages on, the pages that matter first.
@@ -193,17 +194,26 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
     let plan = crawl.plan().clone();
     let fetcher = args.fetcher(&plan, archive)?;
     let directory = crawl.directory().to_owned();
-    let sink = store.map(|store| IntoStore::open(store, crawl.begun())).transpose()?;
+    let store = store
+        .map(|directory| Store::open_or_create(directory, None))
+        .transpose()
+        .map_err(in_words)?;
+    let sink = store
+        .clone()
+        .map(|store| IntoStore::sweep(store, crawl.begun()))
+        .transpose()
+        .map_err(in_words)?
+        .map(Arc::new);
     let control = Control::default();
     control.stop_on_interrupt();
     let view = View::new(&plan);
     let ended = {
-        let sink = sink.clone().map(|sink| sink as Arc<dyn PageSink>);
+        let sink = sink.map(|sink| sink as Arc<dyn PageSink>);
         crawl.run(fetcher, sink, &view, &control)
     };
     view.finish();
-    if let Some(sink) = sink {
-        sink.close()?;
+    if let Some(store) = store {
+        store.close()?;
     }
     let summary = ended?;
     wonbon_crawl::link_graph::write(&directory)?;
@@ -290,26 +300,12 @@ impl Args {
         for (host, address) in &self.resolve {
             names.entry(host.clone()).or_default().push(*address);
         }
-        let mut allow = Vec::new();
-        for text in &self.allow_private {
-            let host = text.trim_start_matches('[').trim_end_matches(']');
-            if let Ok(network) = text.parse() {
-                allow.push(network);
-            } else if let Ok(address) = host.parse::<IpAddr>() {
-                allow.push(address.into());
-            } else if let Some(addresses) = names.get(&text.to_ascii_lowercase()) {
-                addresses.iter().for_each(|&address| allow.push(address.into()));
-            } else {
-                let found = (text.as_str(), 0)
-                    .to_socket_addrs()
-                    .with_context(|| format!("--allow-private: `{text}` has no address"))?;
-                found.for_each(|address| allow.push(address.ip().into()));
-            }
-        }
+        let guard =
+            Guard::allowing(&self.allow_private, &names).context("--allow-private is wrong")?;
         let config = NetworkConfig {
             agent: plan.params.agent.clone(),
             limits: plan.params.limits,
-            guard: Guard::new(allow),
+            guard,
             names,
             certificates: self.ca_file.clone(),
         };

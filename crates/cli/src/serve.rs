@@ -1,12 +1,14 @@
 //! `wonbon serve`: the service and its pages over a store.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use wonbon_server::{Config, Limits, LogFormat, Rate, Server, start_logging};
+use wonbon_crawl::guard::Guard;
+use wonbon_server::{Config, JobsConfig, Limits, LogFormat, Rate, Server, start_logging};
 use wonbon_store::Store;
 
 use crate::Outcome;
@@ -17,6 +19,10 @@ use crate::store::explained;
 /// The store is made if there is none. Pages are at the address that is printed; /docs describes the
 /// API. Without tokens only this machine can be served: another address than 127.0.0.1 is refused at
 /// start unless a file of tokens is named (`wonbon token create` makes one).
+///
+/// With --jobs it can be told to import files, deduplicate or cluster a corpus, and crawl. Jobs that run when
+/// it ends go on when it is started again. Crawls never ask addresses of this machine, of private
+/// networks and of clouds' metadata services unless --allow-private names them.
 ///
 /// Ctrl-C or SIGTERM ends it: requests on their way are answered for up to --grace seconds, and everything
 /// that was acknowledged is stored. Exit codes: 0 it ended as it was told, 2 it could not run.
@@ -34,6 +40,17 @@ pub(crate) struct Args {
     /// The directory in which `POST /v1/backup` makes copies of the store.
     #[arg(long, value_name = "DIR")]
     backups: Option<PathBuf>,
+    /// The directory of jobs: imports, corpora, crawls. Files to read are put into its folder `in`.
+    /// Without it the service has no jobs.
+    #[arg(long, value_name = "DIR")]
+    jobs: Option<PathBuf>,
+    /// Jobs that run at a time, from 1 to 4.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=4))]
+    jobs_at_once: u8,
+    /// A network such as 192.168.1.0/24, an address or a host that crawls may ask although it is not
+    /// public; may be given again. Cannot be said over HTTP.
+    #[arg(long, value_name = "NETWORK|HOST", requires = "jobs")]
+    allow_private: Vec<String>,
     /// Requests a second that one client may make; no limit if not said.
     #[arg(long, value_name = "N", value_parser = positive)]
     rate: Option<f64>,
@@ -75,7 +92,17 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         Format::Json => LogFormat::Json,
     };
     start_logging(format, &args.log).context("the filter of --log cannot be read")?;
+    let jobs = match &args.jobs {
+        None => None,
+        Some(directory) => Some(JobsConfig {
+            at_once: args.jobs_at_once.into(),
+            guard: Guard::allowing(&args.allow_private, &HashMap::new())
+                .context("--allow-private is wrong")?,
+            ..JobsConfig::new(directory.clone())
+        }),
+    };
     let config = Config {
+        jobs,
         listen: args.listen,
         tokens: args.tokens.clone(),
         hosts: args.host.clone(),

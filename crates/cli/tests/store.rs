@@ -227,3 +227,54 @@ fn bad_input_is_named_and_the_rest_is_stored() {
     assert_eq!(nowhere.status.code(), Some(2));
     assert!(stderr(&nowhere).starts_with("error: there is no store at no-such-store"));
 }
+
+#[test]
+fn a_person_decides_and_takes_it_back() {
+    let (_files, store) = filled();
+    let decide = |arguments: &[&str]| {
+        let mut all = vec!["--store", &store, "decide"];
+        all.extend(arguments);
+        wonbon(&all)
+    };
+    let original_of = |key: &str| {
+        let output = wonbon(&["--store", &store, "get", key, "--json"]);
+        json(&output)["original"].clone()
+    };
+    let decided = decide(&["shout", "--original", "--reason", "the author shouts", "--who", "me"]);
+    assert_eq!(decided.status.code(), Some(0), "{}", stderr(&decided));
+    assert_eq!(stdout(&decided), "entry 1  shout  original: original with 2 copies\n");
+    assert_eq!(original_of("https://ferry.example.org/1"), "shout");
+    let again = decide(&["shout", "--original", "--json"]);
+    assert_eq!((again.status.code(), stdout(&again)), (Some(0), ""));
+    assert!(stderr(&again).contains("already"), "{}", stderr(&again));
+    let second = decide(&["scrap", "--not-a-copy", "--json"]);
+    assert_eq!(json(&second)["who"], "local");
+    let family = wonbon(&["--store", &store, "get", "shout", "--family"]);
+    assert!(stdout(&family).contains("shout  decided: original\n"), "{}", stdout(&family));
+
+    let undone = decide(&["shout", "--undo"]);
+    let told =
+        "entry 3  shout  entry 1 taken back, nothing: same-text of https://ferry.example.org/1\n";
+    assert_eq!(stdout(&undone), told);
+    assert_eq!(decide(&["shout", "--undo"]).status.code(), Some(1));
+    assert_eq!(decide(&["nobody", "--original"]).status.code(), Some(1));
+    assert_eq!(decide(&["nothing", "--original"]).status.code(), Some(1));
+    assert_eq!(decide(&["shout"]).status.code(), Some(2));
+    assert_eq!(decide(&["shout", "--original", "--undo"]).status.code(), Some(2));
+    let long = "x".repeat(1001);
+    assert_eq!(decide(&["shout", "--original", "--reason", &long]).status.code(), Some(2));
+    assert_eq!(wonbon(&["--store", &store, "delete", "scrap"]).status.code(), Some(0));
+
+    let log = wonbon(&["--store", &store, "decisions", "--json"]);
+    let entries = json_lines(stdout(&log));
+    let told: Vec<(u64, &str)> = entries
+        .iter()
+        .map(|entry| (entry["entry"].as_u64().unwrap(), entry["change"].as_str().unwrap()))
+        .collect();
+    assert_eq!(told, [(4, "removed"), (3, "undone"), (2, "decided"), (1, "decided")]);
+    assert_eq!((&entries[3]["who"], &entries[1]["undoes"]), (&"me".into(), &1.into()));
+    let log = wonbon(&["--store", &store, "decisions", "shout", "--limit", "1"]);
+    assert!(stdout(&log).ends_with("local  entry 3  shout  entry 1 taken back, nothing\n"));
+    let verified = wonbon(&["--store", &store, "verify"]);
+    assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
+}

@@ -21,6 +21,7 @@ pub mod dedup;
 mod error;
 pub mod exact;
 pub mod families;
+pub mod fields;
 pub mod keep;
 pub mod order;
 pub mod progress;

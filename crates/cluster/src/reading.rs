@@ -447,7 +447,8 @@ pub fn for_each_document<S, O: Default + Send>(
 }
 
 /// As [`for_each_document`], but asks `known` of each document before anything is made of it. If it
-/// says yes, the core text is not taken out: `visit` sees the document without one.
+/// says yes, the core text is not taken out: `visit` sees the document without one. The first
+/// `skip_pieces` pieces, which an earlier run has finished, are passed over.
 ///
 /// # Errors
 ///
@@ -456,11 +457,13 @@ pub fn for_each_unknown_document<O: Default + Send>(
     inputs: &Inputs,
     threads: NonZeroUsize,
     progress: &dyn Progress,
+    skip_pieces: u64,
     known: &(dyn Fn(&Visited<'_>) -> bool + Sync),
     visit: impl Fn(&Visited<'_>, &mut O) + Sync,
     mut write: impl FnMut(Piece<O>) -> Result<(), ClusterError> + Send,
 ) -> Result<(), ClusterError> {
-    let reading = Reading::of_all(inputs, threads, progress, Some(known));
+    let all = Reading::of_all(inputs, threads, progress, Some(known));
+    let reading = Reading { skip_items: skip_pieces, ..all };
     read_documents(
         reading,
         || (),

@@ -150,6 +150,15 @@ impl Crawl {
         Ok(beginning_of(directory)?.plan)
     }
 
+    /// When the crawl in a directory was begun, in microseconds since 1970.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn begun_of(directory: &Path) -> Result<i64, CrawlError> {
+        Ok(beginning_of(directory)?.begun)
+    }
+
     /// Goes on with the crawl in a directory where its log ends. What decides its result must be
     /// what it was begun with; how fast and how far it goes may differ.
     ///
@@ -254,7 +263,8 @@ impl Crawl {
         };
         let commit_every = state.plan.pace.commit_every;
         let keeper = Keeper::start(files, commit_every, sender.clone())?;
-        let ended = runtime()?.block_on(async {
+        let runtime = runtime()?;
+        let ended = runtime.block_on(async {
             let engine = Engine::new(Parts {
                 state,
                 order,
@@ -272,6 +282,8 @@ impl Crawl {
             });
             engine.run().await
         });
+        // A name that is still being looked for, after requests were let go, is not waited for.
+        runtime.shutdown_background();
         // After a failure too: what was handed over is written before the lock is given back.
         let written = keeper.end();
         let summary = ended?;

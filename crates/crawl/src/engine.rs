@@ -275,7 +275,7 @@ impl<'a> Engine<'a> {
     }
 
     fn ended(&self) -> Option<Ended> {
-        if self.active > 0 || self.in_hand > 0 {
+        if self.in_hand > 0 || (self.active > 0 && !self.control.is_let_go()) {
             return None;
         }
         if self.control.is_stopped() {

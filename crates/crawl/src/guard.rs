@@ -11,7 +11,8 @@
 //! that was allowed by name contains it.
 //! Not here: resolving and connecting; the engine asks [`Guard::permits`] before each connection.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 
 use ipnet::IpNet;
 use url::{Host, Url};
@@ -162,6 +163,16 @@ const FORBIDDEN_PORTS: [u16; 82] = [
     6666, 6667, 6668, 11211,
 ];
 
+/// What was named to be allowed has no address.
+#[derive(Debug, thiserror::Error)]
+#[error("`{named}` has no address")]
+pub struct NotAllowable {
+    /// What was named.
+    pub named: String,
+    /// What the system said.
+    pub source: std::io::Error,
+}
+
 /// The judge of addresses.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
@@ -173,6 +184,35 @@ impl Guard {
     #[must_use]
     pub fn new(allow: Vec<IpNet>) -> Self {
         Guard { allow }
+    }
+
+    /// Public addresses, and what a person names beside: networks such as 192.168.1.0/24, addresses,
+    /// and hosts. A host's addresses are those in `names`, or what the system says now.
+    ///
+    /// # Errors
+    ///
+    /// [`NotAllowable`] for a name that has no address.
+    pub fn allowing(
+        named: &[String],
+        names: &HashMap<String, Vec<IpAddr>>,
+    ) -> Result<Self, NotAllowable> {
+        let mut allow = Vec::new();
+        for text in named {
+            let host = text.trim_start_matches('[').trim_end_matches(']');
+            if let Ok(network) = text.parse() {
+                allow.push(network);
+            } else if let Ok(address) = host.parse::<IpAddr>() {
+                allow.push(address.into());
+            } else if let Some(addresses) = names.get(&text.to_ascii_lowercase()) {
+                allow.extend(addresses.iter().map(|&address| IpNet::from(address)));
+            } else {
+                let found = (text.as_str(), 0)
+                    .to_socket_addrs()
+                    .map_err(|source| NotAllowable { named: text.clone(), source })?;
+                allow.extend(found.map(|address| IpNet::from(address.ip())));
+            }
+        }
+        Ok(Guard { allow })
     }
 
     /// Whether a connection to this address is allowed.

@@ -129,6 +129,7 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct ControlState {
     stopped: AtomicBool,
+    let_go: AtomicBool,
     paused: AtomicBool,
     changed: Notify,
 }
@@ -138,6 +139,13 @@ impl Control {
     pub fn stop(&self) {
         self.state.stopped.store(true, Ordering::Release);
         self.state.changed.notify_one();
+    }
+
+    /// As [`stop`](Control::stop), but requests under way are let go: their pages are asked for again
+    /// when the crawl goes on, as after a crash. What came already is written.
+    pub fn let_go(&self) {
+        self.state.let_go.store(true, Ordering::Release);
+        self.stop();
     }
 
     /// No further page is asked for until this is taken back.
@@ -168,6 +176,12 @@ impl Control {
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.state.stopped.load(Ordering::Acquire)
+    }
+
+    /// Whether requests under way are let go.
+    #[must_use]
+    pub fn is_let_go(&self) -> bool {
+        self.state.let_go.load(Ordering::Acquire)
     }
 
     /// Whether it is to pause.

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use wonbon_pages::{Card, Cell, Page, bytes, thousands};
 
 use crate::error::CrawlError;
@@ -25,11 +26,26 @@ const SHOWN_SITES: usize = 25;
 /// Points of a curve.
 const POINTS: usize = 200;
 
-/// What was fetched, in order, and how it adds up.
-struct Fetched {
-    points: Vec<Point>,
-    /// Pages, bytes and PageRank by site.
-    sites: Vec<(String, u64, u64, f64)>,
+/// What was gathered, page by page, and how it adds up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gathered {
+    /// PageRank and sites by the number of pages, at most some two hundred points.
+    pub points: Vec<Point>,
+    /// By site, the one with the most pages first.
+    pub sites: Vec<GatheredSite>,
+}
+
+/// What was gathered of a site.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GatheredSite {
+    /// Its name.
+    pub site: String,
+    /// Pages that came.
+    pub pages: u64,
+    /// Bytes of their bodies.
+    pub bytes: u64,
+    /// The part of the PageRank of all known pages that they have.
+    pub pagerank: f64,
 }
 
 /// The report of a crawl whose link graph was written.
@@ -38,7 +54,13 @@ struct Fetched {
 ///
 /// The link graph cannot be read.
 pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, CrawlError> {
-    let fetched = fetched(directory, plan)?;
+    let fetched = gathered(directory, plan)?;
+    Ok(page_of(&fetched, plan, summary))
+}
+
+/// The report of what was gathered.
+#[must_use]
+pub fn page_of(fetched: &Gathered, plan: &Plan, summary: &Summary) -> String {
     let stats = &summary.stats;
     let mut page = Page::new("wonbon crawl");
     page.heading("What the crawl came to");
@@ -71,7 +93,7 @@ pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, 
     if fetched.points.is_empty() {
         page.paragraph("No page came.");
     } else {
-        let curve = Curve { name: plan.params.order.clone(), points: fetched.points };
+        let curve = Curve { name: plan.params.order.clone(), points: fetched.points.clone() };
         page.markup(format_args!("<figure>{}</figure>", svg(&[curve])));
     }
     page.subheading("Sites");
@@ -79,9 +101,9 @@ pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, 
         .sites
         .iter()
         .take(SHOWN_SITES)
-        .map(|(site, pages, size, rank)| {
-            let rank = Cell::Number(format!("{:.2} %", 100.0 * rank));
-            vec![Cell::Code(site.clone()), (*pages).into(), Cell::Number(bytes(*size)), rank]
+        .map(|of| {
+            let rank = Cell::Number(format!("{:.2} %", 100.0 * of.pagerank));
+            vec![Cell::Code(of.site.clone()), of.pages.into(), Cell::Number(bytes(of.bytes)), rank]
         })
         .collect();
     page.table(&["site", "pages", "bytes", "PageRank"], &rows);
@@ -109,10 +131,15 @@ pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, 
         })
         .collect();
     page.table(&["what", "value"], &rows);
-    Ok(page.finish())
+    page.finish()
 }
 
-fn fetched(directory: &Path, plan: &Plan) -> Result<Fetched, CrawlError> {
+/// What a crawl whose link graph was written gathered.
+///
+/// # Errors
+///
+/// The link graph cannot be read.
+pub fn gathered(directory: &Path, plan: &Plan) -> Result<Gathered, CrawlError> {
     let folder = directory.join("graph");
     let reading = Reading { site: plan.params.site, ..Reading::default() };
     let read = Graph::read(&folder, &reading, &())
@@ -156,14 +183,17 @@ fn fetched(directory: &Path, plan: &Plan) -> Result<Fetched, CrawlError> {
         at += 1;
         (at - 1) % step == 0 || at - 1 == last
     });
-    let mut sites: Vec<(String, u64, u64, f64)> = sites
+    let mut sites: Vec<GatheredSite> = sites
         .into_iter()
-        .map(|(site, (pages, size, rank))| {
-            (names.get(&site).cloned().unwrap_or_default(), pages, size, rank)
+        .map(|(site, (pages, bytes, pagerank))| {
+            let site = names.get(&site).cloned().unwrap_or_default();
+            GatheredSite { site, pages, bytes, pagerank }
         })
         .collect();
-    sites.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
-    Ok(Fetched { points, sites })
+    sites.sort_by(|left, right| {
+        right.pages.cmp(&left.pages).then_with(|| left.site.cmp(&right.site))
+    });
+    Ok(Gathered { points, sites })
 }
 
 fn each_line(path: &Path, mut each: impl FnMut(usize, &str)) -> Result<(), CrawlError> {

@@ -116,6 +116,10 @@ fn mark(text: &str, phrases: &[&Phrase]) -> Vec<Marked> {
     for_each_unit(text, |unit| {
         let mut kept = false;
         for (index, (phrase, matching)) in phrases.iter().zip(&mut matching).enumerate() {
+            let begins = phrase.units[0].text == unit.text;
+            if matching.is_empty() && !begins {
+                continue;
+            }
             // Beginnings of the phrase that end before this unit and go on with it.
             matching.push(0);
             matching.retain_mut(|length| {
@@ -211,28 +215,33 @@ fn window(text: &str, marked: &[Marked], phrases: usize, length: usize) -> Range
     if characters <= length {
         return 0..text.len();
     }
-    let (from, to) = best_window(marked, &starts, &ends, phrases, length);
+    let best = best_window(marked, &starts, &ends, phrases, length);
+    let (from, to) = best.clone().map_or((0, 0), |best| (starts[best.start], ends[best.end - 1]));
+    let shown =
+        best.map_or(0..0, |best| marked[best.start].place.start..marked[best.end - 1].place.end);
     let spare = length - (to - from);
     let start = from.saturating_sub(spare / 2).min(characters - length);
     let end = start + length;
-    let byte =
-        |character: usize| text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte);
-    let (first, last) = (byte(from), byte(to));
-    trim_to_words(text, byte(start)..byte(end), first..last)
+    // Counted from what is shown, which is near.
+    let before = text[..shown.start].char_indices().rev().map(|(byte, _)| byte);
+    let mut behind = text[shown.end..].char_indices().map(|(byte, _)| shown.end + byte);
+    let first = before.take(from - start).last().unwrap_or(shown.start);
+    let last = behind.nth(end - to).unwrap_or(text.len());
+    trim_to_words(text, first..last, shown)
 }
 
-/// From where to where, in characters, the window that holds matches of most phrases, then most matches,
-/// then comes first.
+/// Which matches, by their numbers, the window holds that holds matches of most phrases, then most matches,
+/// then comes first; none if there are none that fit.
 fn best_window(
     marked: &[Marked],
     starts: &[usize],
     ends: &[usize],
     phrases: usize,
     length: usize,
-) -> (usize, usize) {
+) -> Option<Range<usize>> {
     let mut inside = vec![0_usize; phrases];
     let (mut different, mut first) = (0, 0);
-    let mut best = ((0, 0), (0, 0));
+    let mut best = ((0, 0), None);
     for last in 0..marked.len() {
         let phrase = &mut inside[marked[last].phrase];
         different += usize::from(*phrase == 0);
@@ -248,7 +257,7 @@ fn best_window(
         }
         let held = (different, last + 1 - first);
         if held > best.0 {
-            best = (held, (starts[first], ends[last]));
+            best = (held, Some(first..last + 1));
         }
     }
     best.1

@@ -22,8 +22,9 @@ use crate::given::Given;
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 
-/// Fewer than the store's own queue holds, so that handing over never waits.
-const PERMITS: u32 = 4000;
+/// With what jobs hand over meanwhile, fewer than the store's own queue holds, so that handing over never
+/// waits.
+const PERMITS: u32 = 3500;
 
 /// Each permit stands for so many bytes of a document.
 const BYTES_PER_PERMIT: usize = 64 << 10;

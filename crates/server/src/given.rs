@@ -133,7 +133,7 @@ impl<'a> GivenDocument<'a> {
 
 /// Bytes as text, or the problem that they are none.
 pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
-    std::str::from_utf8(bytes).map_err(|error| {
+    simdutf8::compat::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         Problem::new(Code::NotUtf8, format!("byte {at} does not belong to UTF-8 text"))
     })

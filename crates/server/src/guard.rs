@@ -16,6 +16,7 @@ use axum::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_SECURITY_POLICY, HOST, HeaderValue, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -33,7 +34,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 /// Lets a request in or refuses it.
 pub(crate) async fn guard(
     State(service): State<Arc<Service>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let started = Instant::now();
@@ -50,7 +51,12 @@ pub(crate) async fn guard(
         .into_response(),
         // Held until the head of the answer is there; a stream holds its own room.
         Ok(_permit) => match admitted(&service, &request, route) {
-            Ok(()) => next.run(request).await,
+            Ok(token) => {
+                if let Some(token) = token {
+                    request.extensions_mut().insert(Who(Some(token.name.into())));
+                }
+                next.run(request).await
+            }
             Err(problem) => problem.into_response(),
         },
     };
@@ -89,7 +95,26 @@ fn page_reader(service: &Service, request: &Request) -> Option<Box<Reader>> {
     (!wants_json(&parts)).then(|| Box::new(Reader::of(service, &parts)))
 }
 
-fn admitted(service: &Service, request: &Request, route: &str) -> Result<(), Problem> {
+/// Who sent a request: the name of their token, or whoever sits at this machine.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Who(Option<Arc<str>>);
+
+impl Who {
+    pub(crate) fn of(parts: &Parts) -> Who {
+        parts.extensions.get::<Who>().cloned().unwrap_or_default()
+    }
+
+    /// The name of their token, if they have one.
+    pub(crate) fn token(&self) -> Option<String> {
+        self.0.as_deref().map(str::to_owned)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.0.as_deref().unwrap_or(wonbon_store::LOCAL)
+    }
+}
+
+fn admitted(service: &Service, request: &Request, route: &str) -> Result<Option<Token>, Problem> {
     let headers = request.headers();
     let host = host(request)?;
     if !is_own_name(&host, &service.config.hosts) {
@@ -125,7 +150,7 @@ fn admitted(service: &Service, request: &Request, route: &str) -> Result<(), Pro
             return Err(problem);
         }
     }
-    Ok(())
+    Ok(token)
 }
 
 /// The name by which the service was called.

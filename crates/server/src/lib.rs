@@ -17,7 +17,11 @@
 //! or refused. What comes from documents or requests never becomes markup. Without tokens only this
 //! machine is listened to, and other sites' pages cannot make a browser ask.
 //!
-//! Not here: what is stored and decided (`wonbon-store`), TLS, jobs over whole corpora, the crawl.
+//! Work that takes longer than a request is a job (`jobs`): files imported, a corpus deduplicated or
+//! clustered, a crawl.
+//!
+//! Not here: what is stored and decided (`wonbon-store`), how a corpus is worked through
+//! (`wonbon-cluster`), how pages are fetched (`wonbon-crawl`), TLS.
 
 mod adding;
 mod api;
@@ -25,6 +29,9 @@ mod asked;
 pub mod comparing;
 mod given;
 mod guard;
+pub mod importing;
+mod into_store;
+mod jobs;
 pub mod json;
 mod listen;
 mod logging;
@@ -40,6 +47,8 @@ mod service;
 pub mod tokens;
 mod view;
 
+pub use into_store::IntoStore;
+pub use jobs::JobsConfig;
 pub use listen::Server;
 pub use logging::{LogFormat, start_logging};
 pub use problem::{Code, Problem};

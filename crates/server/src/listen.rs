@@ -3,7 +3,8 @@
 //! HTTP/1.1 without encryption: something in front does TLS where it is needed. A connection costs a
 //! few kilobytes while it is idle; one that does not send the head of a request in time is closed. When
 //! the service ends no new connection is taken, idle ones are closed, requests on their way are answered
-//! for up to [`crate::Limits::grace`], and then the store ends, with everything that was acknowledged.
+//! for up to [`crate::Limits::grace`], jobs come to a place where they can go on, and then the store ends,
+//! with everything that was acknowledged.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -109,9 +110,19 @@ impl Server {
         tracing::info!("ending: requests on their way are answered");
         // Nobody listens any more if nobody is connected.
         let _ = end.send(true);
+        let jobs = service.jobs().ok().cloned();
+        let jobs_end = tokio::task::spawn_blocking(move || {
+            if let Some(jobs) = jobs {
+                jobs.end(limits.grace);
+            }
+        });
         let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
         if tokio::time::timeout(limits.grace, room.acquire_many(all)).await.is_err() {
             tracing::warn!("some requests were not answered in time and are cut off");
+        }
+        // Jobs take their time beside the requests, not after them.
+        if jobs_end.await.is_err() {
+            tracing::warn!("the jobs could not be ended");
         }
         let store = service.store.clone();
         let closed = tokio::task::spawn_blocking(move || store.close()).await;

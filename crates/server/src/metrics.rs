@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use wonbon_store::{Added, Store, StoreError};
 
+use crate::jobs::Jobs;
 use crate::json::verdict_name;
 
 /// Upper ends of the classes of time, in microseconds.
@@ -130,7 +131,7 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(crate) fn text(&self, store: &Store) -> Result<String, StoreError> {
+    pub(crate) fn text(&self, store: &Store, jobs: Option<&Jobs>) -> Result<String, StoreError> {
         let mut text = String::with_capacity(16 << 10);
         head(
             &mut text,
@@ -184,6 +185,9 @@ impl Metrics {
             line(&mut text, name, "", count.load(Ordering::Relaxed) as f64);
         }
         self.of_store(store, &mut text)?;
+        if let Some(jobs) = jobs {
+            of_jobs(jobs, &mut text);
+        }
         Ok(text)
     }
 
@@ -223,6 +227,31 @@ impl Metrics {
         head(text, "wonbon_up_seconds", "gauge", "since when the service runs");
         line(text, "wonbon_up_seconds", "", self.started.elapsed().as_secs_f64());
         Ok(())
+    }
+}
+
+/// Jobs by kind and state, and what all crawls together have counted.
+fn of_jobs(jobs: &Jobs, text: &mut String) {
+    let name = "wonbon_jobs";
+    head(text, name, "gauge", "jobs, by kind and state");
+    for ((kind, state), count) in jobs.counts() {
+        line(text, name, &format!("kind=\"{kind}\",state=\"{state}\""), count as f64);
+    }
+    let counts = jobs.crawl_counts();
+    for (name, kind, what, count) in [
+        ("wonbon_crawl_pages_total", "counter", "pages that crawls brought", "pages"),
+        ("wonbon_crawl_bytes_total", "counter", "bytes of bodies that crawls brought", "bytes"),
+        (
+            "wonbon_crawl_errors_total",
+            "counter",
+            "pages that servers or connections failed",
+            "errors",
+        ),
+        ("wonbon_crawl_copies_total", "counter", "pages of crawls that are copies", "copies"),
+        ("wonbon_crawl_queue_pages", "gauge", "pages that wait in crawls that run", "waiting"),
+    ] {
+        head(text, name, kind, what);
+        line(text, name, "", counts.get(count).copied().unwrap_or(0) as f64);
     }
 }
 

@@ -13,7 +13,10 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use wonbon_pages::{Cell, escape};
 
 use crate::api::places::Nothing;
-use crate::api::{collapsing, comparisons, documents, families, keeping, places, searching, texts};
+use crate::api::{
+    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
+    texts,
+};
 use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
 use crate::problem::{Code, Problem};
@@ -54,8 +57,18 @@ use crate::view::{Reply, View};
         collapsing::collapse,
         families::families,
         families::family,
+        decisions::decisions,
+        decisions::decide,
+        decisions::undo,
         keeping::status,
         keeping::backup,
+        jobs::start,
+        jobs::list,
+        jobs::get_one,
+        jobs::events,
+        jobs::cancel,
+        jobs::pause,
+        jobs::resume,
     )
 )]
 struct Description;

@@ -73,6 +73,10 @@ codes! {
     BadKey = "bad_key", 422, "This cannot be a key", "키가 될 수 없습니다";
     /// There is nothing to compare.
     NoWords = "no_words", 422, "The text has no words", "글에 낱말이 없습니다";
+    /// A job's input is none of the files it may read.
+    BadInput = "bad_input", 422, "The input is not there or leads elsewhere", "입력이 없거나 다른 곳으로 이어집니다";
+    /// A crawl may ask public addresses only, and those the service was told at start.
+    ForbiddenAddress = "forbidden_address", 422, "This address must not be asked", "요청해서는 안 되는 주소입니다";
     /// A token is needed.
     TokenNeeded = "token_needed", 401, "A token is needed", "토큰이 필요합니다";
     /// The token is not known.
@@ -91,6 +95,8 @@ codes! {
     UnknownDocument = "unknown_document", 404, "There is no such document", "그런 문서가 없습니다";
     /// The document is not watched.
     NotWatched = "not_watched", 404, "The document is not watched", "지켜보는 문서가 아닙니다";
+    /// There is no such job.
+    UnknownJob = "unknown_job", 404, "There is no such job", "그런 작업이 없습니다";
     /// The address is right and the method is not.
     MethodNotAllowed = "method_not_allowed", 405, "This cannot be done here", "여기서는 할 수 없습니다";
     /// The client took too long to send.
@@ -101,6 +107,12 @@ codes! {
     AlreadyThere = "already_there", 409, "There is one already", "이미 있습니다";
     /// No directory for backups was named at start.
     NoBackups = "no_backups", 409, "This service was started without a place for backups", "백업할 곳 없이 시작된 서비스입니다";
+    /// No decision is in effect, or another than the one named is the last.
+    NothingToUndo = "nothing_to_undo", 409, "There is no such decision to take back", "되돌릴 결정이 없습니다";
+    /// No directory for jobs was named at start.
+    NoJobs = "no_jobs", 409, "This service was started without a place for jobs", "작업할 곳 없이 시작된 서비스입니다";
+    /// A job that has ended cannot be paused, one that runs not be resumed.
+    WrongState = "wrong_state", 409, "The job is not in a state for this", "지금 상태의 작업에는 할 수 없습니다";
     /// `If-Match` or `If-None-Match` does not hold.
     NotAsExpected = "not_as_expected", 412, "The document is not as expected", "문서가 예상과 다릅니다";
     /// The body or a line is too large.
@@ -224,6 +236,9 @@ impl From<StoreError> for Problem {
             StoreError::BadKey { .. } => Code::BadKey,
             StoreError::TooLong { .. } => Code::TooLarge,
             StoreError::NoWords => Code::NoWords,
+            StoreError::UnknownDocument { .. } => Code::UnknownDocument,
+            StoreError::NothingToUndo { .. } => Code::NothingToUndo,
+            StoreError::ReasonTooLong { .. } => Code::BadParameter,
             StoreError::NotAsExpected { .. } | StoreError::NotRecognised { .. } => {
                 Code::NotAsExpected
             }

@@ -10,7 +10,10 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
 
-use crate::api::{collapsing, comparisons, documents, families, keeping, places, searching, texts};
+use crate::api::{
+    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
+    texts,
+};
 use crate::asked::{posted, question, removal};
 use crate::guard::guard;
 use crate::pages;
@@ -67,8 +70,18 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/collapse", READ, posted(collapsing::collapse));
     route("GET", "/v1/families", READ, question(families::families));
     route("GET", "/v1/family", READ, question(families::family));
+    route("GET", "/v1/decisions", READ, question(decisions::decisions));
+    route("POST", "/v1/decisions", ADD, post(decisions::decide));
+    route("POST", "/v1/decisions/undo", ADD, post(decisions::undo));
     route("GET", "/v1/status", READ, question(keeping::status));
     route("POST", "/v1/backup", ADMIN, posted(keeping::backup));
+    route("POST", "/v1/jobs", ADMIN, post(jobs::start));
+    route("GET", "/v1/jobs", READ, question(jobs::list));
+    route("GET", "/v1/jobs/{number}", READ, get(jobs::get_one));
+    route("GET", "/v1/jobs/{number}/events", READ, get(jobs::events));
+    route("POST", "/v1/jobs/{number}/cancel", ADMIN, post(jobs::cancel));
+    route("POST", "/v1/jobs/{number}/pause", ADMIN, post(jobs::pause));
+    route("POST", "/v1/jobs/{number}/resume", ADMIN, post(jobs::resume));
     route("GET", "/v1/openapi.json", None, get(crate::openapi::openapi));
 
     route("GET", "/docs", None, question(crate::openapi::docs));
@@ -83,6 +96,11 @@ fn routes() -> Vec<Route> {
     route("POST", "/go", READ, posted(pages::go));
     route("POST", "/ask", READ, posted(texts::ask));
     route("POST", "/watch", ADD, posted(places::watch));
+    route("POST", "/decisions", ADD, post(decisions::decide));
+    route("POST", "/decisions/undo", ADD, post(decisions::undo));
+    route("POST", "/jobs", ADMIN, post(jobs::start_by_form));
+    route("POST", "/job", ADMIN, post(jobs::change_by_form));
+    route("POST", "/crawl", ADMIN, post(jobs::crawl_by_form));
     route("GET", "/raw", READ, question(pages::raw));
     // Each page with its JSON twin.
     route("GET", "/index.json", READ, question(pages::home));
@@ -97,7 +115,11 @@ fn routes() -> Vec<Route> {
         ("/watch", "/watch.json", question(places::report)),
         ("/families", "/families.json", question(families::families)),
         ("/family", "/family.json", question(families::family)),
+        ("/decisions", "/decisions.json", question(decisions::decisions)),
         ("/status", "/status.json", question(keeping::status)),
+        ("/jobs", "/jobs.json", question(jobs::list)),
+        ("/job", "/job.json", question(jobs::job_page)),
+        ("/crawl", "/crawl.json", question(jobs::crawl_page)),
     ] {
         route("GET", page, READ, answers.clone());
         route("GET", twin, READ, answers);

@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, watch};
 use wonbon_store::Store;
 
 use crate::adding::Adding;
+use crate::jobs::{Jobs, JobsConfig};
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 use crate::rate::{Buckets, Rate};
@@ -70,6 +71,8 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// The directory in which backups are made; without one there are none.
     pub backups: Option<PathBuf>,
+    /// Where jobs are; without it there are none.
+    pub jobs: Option<JobsConfig>,
     /// Limits.
     pub limits: Limits,
 }
@@ -81,6 +84,7 @@ impl Default for Config {
             tokens: None,
             hosts: Vec::new(),
             backups: None,
+            jobs: None,
             limits: Limits::default(),
         }
     }
@@ -124,6 +128,12 @@ pub enum ServerError {
         /// Why not.
         source: std::io::Error,
     },
+    /// Another process works in the directory of jobs.
+    #[error("another process works on the jobs in {}", path.display())]
+    JobsInUse {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The store could not end cleanly.
     #[error(transparent)]
     Store(#[from] wonbon_store::StoreError),
@@ -137,6 +147,7 @@ pub(crate) struct Service {
     pub(crate) adding: Adding,
     pub(crate) tokens: Option<TokenFile>,
     pub(crate) buckets: Option<Buckets>,
+    jobs: Option<Arc<Jobs>>,
     /// Which scope a route needs; none for those that are open to all.
     pub(crate) scopes: HashMap<(&'static str, &'static str), Option<Scope>>,
     pub(crate) requests: Arc<Semaphore>,
@@ -169,6 +180,7 @@ impl Service {
             adding,
             tokens: config.tokens.as_deref().map(TokenFile::open).transpose()?,
             buckets: config.limits.rate.map(Buckets::new),
+            jobs: config.jobs.clone().map(|jobs| Jobs::open(jobs, store.clone())).transpose()?,
             scopes: routes.iter().map(|(method, path, scope)| ((*method, *path), *scope)).collect(),
             requests: Arc::new(Semaphore::new(config.limits.requests)),
             questions: Arc::new(Semaphore::new(config.limits.questions)),
@@ -179,6 +191,12 @@ impl Service {
             metrics,
             ending,
         })
+    }
+
+    /// The jobs, or the problem that there are none.
+    pub(crate) fn jobs(&self) -> Result<&Arc<Jobs>, Problem> {
+        let detail = "start it with `--jobs DIR`";
+        self.jobs.as_ref().ok_or_else(|| Problem::new(Code::NoJobs, detail))
     }
 
     /// Whether the service is ending.

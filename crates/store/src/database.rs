@@ -11,6 +11,7 @@
 //! | `sightings` | when a document was seen, as runs of sweeps |
 //! | `redirects` | which addresses a sweep saw lead elsewhere |
 //! | `watched` | the documents whose copies are watched |
+//! | `decisions` | what people decided, and took back: only ever added to |
 //!
 //! Texts stand apart so that reading all features touches only what is needed. Every row of
 //! `documents` carries a fingerprint of itself, the features a second one of their own, and a text its
@@ -26,6 +27,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row as SqlRow, params};
 use wonbon_index::Row;
 use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
 
+use crate::decisions::Decision;
 use crate::document::{Kind, Order};
 use crate::error::StoreError;
 use crate::params::StoreParams;
@@ -65,7 +67,8 @@ CREATE TABLE changes (change INTEGER PRIMARY KEY, row INTEGER NOT NULL) STRICT;
 
 /// What makes the tables of a version those of the next; a new store goes through all of it. What was
 /// released is never edited.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [
+    "
 CREATE TABLE sweeps (sweep INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE site_sweeps (
     site TEXT NOT NULL, sweep INTEGER NOT NULL, PRIMARY KEY (site, sweep)
@@ -84,15 +87,16 @@ CREATE TABLE watched (row INTEGER PRIMARY KEY, since INTEGER NOT NULL) STRICT;
 CREATE INDEX addresses ON documents (url) WHERE url <> key;
 ALTER TABLE versions ADD COLUMN words INTEGER;
 ALTER TABLE versions ADD COLUMN resemblance REAL;
-"];
+",
+    crate::decisions::TABLES,
+];
 
 /// Pages of the database kept in memory by a connection, in KiB. Few: when a page of the index of keys
 /// was split, SQLite looks at every page it keeps at the end of the transaction (until the database has
 /// a gigabyte), which with 128 MB took a fifth of the writer's time. The system keeps the rest.
 const WRITER_CACHE_KIB: i32 = 16 << 10;
 const READER_CACHE_KIB: i32 = 16 << 10;
-/// The log is copied back into the database when it has this many pages.
-const CHECKPOINT_PAGES: i32 = 8192;
+const CHECKPOINTER_CACHE_KIB: i32 = 64;
 
 /// Brings tables of an earlier version to this one, in one transaction.
 fn migrate(path: &Path, flags: OpenFlags) -> Result<(), StoreError> {
@@ -126,6 +130,10 @@ pub(crate) struct Record {
     pub(crate) names: Names,
     pub(crate) features: Vec<u64>,
     pub(crate) standing: Standing,
+    /// What was decided of it, if that is in effect.
+    pub(crate) decision: Option<Decision>,
+    /// The last entry of the log of decisions that changed that; 0 if none did.
+    pub(crate) decision_entry: u64,
 }
 
 /// Where a document stands.
@@ -148,7 +156,7 @@ impl Standing {
 
 impl Record {
     pub(crate) fn order(&self) -> Order {
-        Order { created: self.created, row: self.row }
+        Order::new(self.decision, self.created, self.row)
     }
 
     /// Of everything in the row, in a fixed order.
@@ -181,6 +189,11 @@ impl Record {
         hash.write(&self.names.content);
         for feature in &self.features {
             hash.write(&feature.to_le_bytes());
+        }
+        // Rows from before there were decisions have none.
+        if self.decision_entry > 0 {
+            hash.write(&self.decision_entry.to_le_bytes());
+            hash.write(&Decision::number(self.decision).unwrap_or(-1).to_le_bytes());
         }
         hash.finish() as i64
     }
@@ -215,7 +228,7 @@ pub(crate) struct Database {
 
 const COLUMNS: &str = "row, key, created, stored, version, url, site, author, title, language, \
     words, content_name, text_name, shingle_set_name, features, kind, original, features_equal, \
-    resemblance, fingerprint";
+    resemblance, fingerprint, decision, decision_entry";
 
 impl Database {
     /// Makes the tables of a new store.
@@ -262,7 +275,14 @@ impl Database {
             opened => opened?,
         };
         database.connection.pragma_update(None, "synchronous", "FULL")?;
-        database.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        Ok(database)
+    }
+
+    /// The one that copies the log into the database's file.
+    pub(crate) fn open_checkpointer(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let database = Self::open(path, flags, CHECKPOINTER_CACHE_KIB)?;
+        database.connection.pragma_update(None, "synchronous", "FULL")?;
         Ok(database)
     }
 
@@ -393,6 +413,8 @@ impl Database {
                 features_equal: features_equal.map(|count| count as usize),
                 resemblance: row.get(18)?,
             },
+            decision: Decision::from_number(row.get(20)?).ok_or_else(damaged)?,
+            decision_entry: row.get::<_, Option<i64>>(21)?.map_or(0, i64::unsigned_abs),
         };
         if record.fingerprint() != row.get::<_, i64>(19)? {
             return Err(damaged());
@@ -487,7 +509,7 @@ impl Database {
     pub(crate) fn insert(&self, record: &Record, text: &[u8]) -> Result<(), StoreError> {
         let sql = format!(
             "INSERT INTO documents ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
-             ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"
+             ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"
         );
         self.write_record(&sql, record)?;
         let sql = "INSERT INTO texts (row, text) VALUES (?1, ?2)";
@@ -518,6 +540,8 @@ impl Database {
             features_equal.map(|count| count as i64),
             resemblance,
             record.fingerprint(),
+            Decision::number(record.decision),
+            (record.decision_entry > 0).then_some(record.decision_entry as i64),
         ])?;
         Ok(())
     }
@@ -527,8 +551,8 @@ impl Database {
         let sql = "UPDATE documents SET key = ?2, created = ?3, stored = ?4, version = ?5, \
             url = ?6, site = ?7, author = ?8, title = ?9, language = ?10, words = ?11, \
             content_name = ?12, text_name = ?13, shingle_set_name = ?14, features = ?15, \
-            kind = ?16, original = ?17, features_equal = ?18, resemblance = ?19, fingerprint = ?20 \
-            WHERE row = ?1";
+            kind = ?16, original = ?17, features_equal = ?18, resemblance = ?19, fingerprint = ?20, \
+            decision = ?21, decision_entry = ?22 WHERE row = ?1";
         self.write_record(sql, record)
     }
 

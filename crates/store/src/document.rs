@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use wonbon_index::Row;
 
+use crate::decisions::Decision;
+
 /// The longest key, in bytes.
 pub const MOST_KEY_BYTES: usize = 4096;
 
@@ -171,6 +173,13 @@ pub struct Verdict {
     pub features_equal: Option<usize>,
 }
 
+impl Verdict {
+    /// Of a document that is no copy.
+    pub(crate) fn alone(kind: Kind) -> Self {
+        Verdict { kind, original: None, resemblance: None, features_equal: None }
+    }
+}
+
 /// What became of a document that was added.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Added {
@@ -213,23 +222,30 @@ pub struct StoredDocument {
     pub verdict: Verdict,
     /// How many copies it has, if it is an original.
     pub copies: u64,
+    /// What was decided of it, if that is in effect.
+    pub decision: Option<Decision>,
+    /// The last entry of the log of decisions that changed that; 0 if none did.
+    pub decision_entry: u64,
 }
 
 impl StoredDocument {
     /// The edit that made it what it is.
     #[must_use]
     pub fn edit(&self) -> Edit {
-        Edit { version: self.version, stored: self.stored }
+        Edit { version: self.version, stored: self.stored, decision_entry: self.decision_entry }
     }
 }
 
-/// One edit of a document: a later one has another version or another time.
+/// One edit of a document, or one decision about it: a later one has another version, another time or
+/// another entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Edit {
     /// The version it made.
     pub version: u32,
     /// When it was stored, in microseconds since 1970.
     pub stored: i64,
+    /// The last entry of the log of decisions about it; 0 if there is none.
+    pub decision_entry: u64,
 }
 
 /// What has to be true of a document for a write to happen. The writer looks, so that nobody can write
@@ -251,16 +267,25 @@ impl Expected {
             (Expected::Absent, Some(_)) => Some("there is one of this key"),
             (Expected::Present | Expected::Edit(_), None) => Some("there is none of this key"),
             (Expected::Edit(expected), Some(there)) if expected != there => {
-                Some("it was edited since")
+                Some("it was edited or decided about since")
             }
             _ => None,
         }
     }
 }
 
-/// Where a document stands among others: the earlier creation, then the earlier arrival.
+/// Where a document stands among others: those decided to be originals first, then the earlier creation,
+/// then the earlier arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Order {
+    /// Whether nobody decided that it comes first.
+    pub(crate) usual: bool,
     pub(crate) created: i64,
     pub(crate) row: Row,
+}
+
+impl Order {
+    pub(crate) fn new(decision: Option<Decision>, created: i64, row: Row) -> Self {
+        Order { usual: decision != Some(Decision::Original), created, row }
+    }
 }

@@ -148,12 +148,46 @@ pub enum StoreError {
         /// Why.
         what: String,
     },
+    /// The request was wrong: there is no document of this key or address.
+    #[error("there is no document `{key}`")]
+    UnknownDocument {
+        /// What was asked for.
+        key: String,
+    },
+    /// The request was wrong: no decision about the document can be taken back, or another than the
+    /// one named is the last.
+    #[error("{}", nothing_to_undo(key, *entry, *last))]
+    NothingToUndo {
+        /// The document.
+        key: String,
+        /// The entry that was to be taken back, if one was named.
+        entry: Option<u64>,
+        /// The entry that can be.
+        last: Option<u64>,
+    },
+    /// The request was wrong: a reason is a sentence or two.
+    #[error("a reason has up to {most} characters, this one has {characters}")]
+    ReasonTooLong {
+        /// How long it is.
+        characters: usize,
+        /// How long it may be.
+        most: usize,
+    },
     /// The question was wrong: there is nothing to compare.
     #[error("the text has no words")]
     NoWords,
     /// Features cannot be made so.
     #[error(transparent)]
     Sketch(#[from] SketchError),
+}
+
+fn nothing_to_undo(key: &str, entry: Option<u64>, last: Option<u64>) -> String {
+    match (entry, last) {
+        (Some(entry), Some(last)) => {
+            format!("the last decision about `{key}` is entry {last}, not {entry}")
+        }
+        _ => format!("no decision about `{key}` is in effect"),
+    }
 }
 
 impl From<rusqlite::Error> for StoreError {

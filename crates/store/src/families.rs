@@ -10,6 +10,9 @@
 //! one is gone, its copies are. Each may become or cease to be an original in turn; taking them from
 //! the earliest on, this ends. A document that arrives in the order of creation touches no other.
 //!
+//! What people decided (see `decisions`) changes who comes before whom and who is an original in any
+//! case; the rest is as it was. So families depend on the documents and the decisions in effect.
+//!
 //! Everything happens inside the writer's transaction. What was done to the index in memory is noted,
 //! so that it can be undone when the transaction fails.
 
@@ -23,7 +26,7 @@ use crate::database::{Database, Record, Standing};
 use crate::document::{Kind, Order};
 use crate::error::StoreError;
 use crate::held::HeldCopies;
-use crate::judge::{Asked, Judge, ShingleCache};
+use crate::judge::{Asked, Judge, Judgement, ShingleCache};
 use crate::prepare::Preparer;
 use crate::questions::resemblance_of_versions;
 use crate::rule::Rule;
@@ -101,10 +104,10 @@ impl Families {
         shingles: Arc<ElementSet>,
         text: &[u8],
     ) -> Result<(), StoreError> {
-        let later = self.judge_arriving(record, shingles)?;
+        let judgement = self.judge_arriving(record, Some(shingles))?;
         self.database.insert(record, text)?;
         self.note_change(record.row)?;
-        self.take_place(record, later)?;
+        self.take_place(record, judgement)?;
         self.judge_again(record)
     }
 
@@ -124,10 +127,20 @@ impl Families {
             let resemblance = resemblance_of_versions(&before, &shingles);
             self.database.replace_text(old, text, resemblance)?;
         }
-        let later = self.judge_arriving(record, shingles)?;
+        let judgement = self.judge_arriving(record, Some(shingles))?;
         self.database.update(record)?;
         self.note_change(record.row)?;
-        self.take_place(record, later)?;
+        self.take_place(record, judgement)?;
+        self.judge_again(record)
+    }
+
+    /// Gives a known document the place that what was decided of it asks for.
+    pub(crate) fn decide(&mut self, old: &Record, record: &mut Record) -> Result<(), StoreError> {
+        self.leave_place(old)?;
+        let judgement = self.judge_arriving(record, None)?;
+        self.database.update(record)?;
+        self.note_change(record.row)?;
+        self.take_place(record, judgement)?;
         self.judge_again(record)
     }
 
@@ -148,9 +161,9 @@ impl Families {
     fn judge_arriving(
         &mut self,
         record: &mut Record,
-        shingles: Arc<ElementSet>,
-    ) -> Result<Vec<Order>, StoreError> {
-        let asked = Asked { shingles: Some(&shingles), ..Asked::stored(record) };
+        shingles: Option<Arc<ElementSet>>,
+    ) -> Result<Judgement, StoreError> {
+        let asked = Asked { shingles: shingles.as_ref(), ..Asked::stored(record) };
         let judge = Judge {
             database: &self.database,
             index: &self.index,
@@ -158,22 +171,25 @@ impl Families {
             preparer: &self.preparer,
         };
         let judgement = judge.judge(&asked, &mut self.shingles)?;
-        if matches!(self.rule, Rule::Threshold(_)) {
+        if let (Rule::Threshold(_), Some(shingles)) = (self.rule, shingles) {
             self.shingles.put(record.row, shingles);
         }
         record.standing = judgement.standing;
-        Ok(judgement.later)
+        Ok(judgement)
     }
 
     /// What a document's new standing means for the indexes, and for whom it has to be judged again.
-    fn take_place(&mut self, record: &Record, later: Vec<Order>) -> Result<(), StoreError> {
+    fn take_place(&mut self, record: &Record, judgement: Judgement) -> Result<(), StoreError> {
         match record.standing.kind {
             Kind::Original => {
                 let mut index = self.index.write().expect("no one panics with it");
                 index.insert(record.row, &record.features)?;
                 drop(index);
                 self.done.push(Done::Inserted(record.row, record.features.clone()));
-                self.again.extend(later);
+                self.again.extend(judgement.later);
+                for rival in judgement.rivals {
+                    self.judge_family_again(rival, Some(record.order()))?;
+                }
                 self.copies_it_may_suit(record)
             }
             Kind::Empty => Ok(()),
@@ -190,7 +206,9 @@ impl Families {
 
     /// Copies created after a new original that the rule accepts may have been given to another.
     fn copies_it_may_suit(&mut self, record: &Record) -> Result<(), StoreError> {
-        if self.latest_copy.is_none_or(|latest| latest < record.created) {
+        // No copy was decided to come first.
+        let usual = record.order().usual;
+        if self.latest_copy.is_none_or(|latest| usual && latest < record.created) {
             return Ok(());
         }
         if self.held.is_none() {
@@ -220,17 +238,29 @@ impl Families {
                 index.remove(record.row, &record.features)?;
                 drop(index);
                 self.done.push(Done::Removed(record.row, record.features.clone()));
-                for row in self.database.family(record.row)? {
-                    if let Some(copy) = self.database.record(row)? {
-                        self.again.insert(copy.order());
-                    }
-                }
+                self.judge_family_again(record.row, None)?;
             }
             Kind::Empty => {}
             _ => {
                 if let Some(held) = &mut self.held {
                     held.remove(record.row);
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// The copies of an original have to be judged again; those behind `after`, if given.
+    fn judge_family_again(
+        &mut self,
+        original: Row,
+        after: Option<Order>,
+    ) -> Result<(), StoreError> {
+        for row in self.database.family(original)? {
+            if let Some(copy) = self.database.record(row)?
+                && after.is_none_or(|after| copy.order() > after)
+            {
+                self.again.insert(copy.order());
             }
         }
         Ok(())
@@ -264,7 +294,7 @@ impl Families {
             record.standing = judgement.standing;
             self.database.update(&record)?;
             self.note_change(record.row)?;
-            self.take_place(&record, judgement.later)?;
+            self.take_place(&record, judgement)?;
         }
         Ok(())
     }

@@ -18,8 +18,12 @@ use crate::database::Database;
 use crate::error::StoreError;
 use crate::writer::Request;
 
-/// Changes read from the outbox at a time.
-const BATCH: usize = 4096;
+/// Changes read from the outbox at a time. Not more: while they are taken in, the database's log cannot
+/// begin anew.
+const BATCH: usize = 512;
+
+/// Fewer changes than these are few for a commit.
+const FEW: u64 = 1000;
 
 /// How long a thread waits for more changes once there are some, unless somebody asks: a hundred
 /// changes at once cost less than a hundred times one, and adds have the cores meanwhile.
@@ -72,8 +76,9 @@ pub(crate) enum Wake {
 pub(crate) trait Derived {
     /// What it is, in messages.
     const NAME: &'static str;
-    /// How long a change may wait for a commit, at least.
-    const COMMIT_AFTER: Duration;
+    /// How long a change waits for a commit when few wait with it, and how long when many do: what a
+    /// commit costs is then shared by more.
+    const COMMIT_AFTER: [Duration; 2];
     /// Changes after which a commit is made however little time has passed.
     const COMMIT_CHANGES: u64;
     /// Whether readers see only what is committed.
@@ -114,15 +119,27 @@ struct Progress {
     since: Option<Instant>,
 }
 
+impl Progress {
+    /// How long the next commit can wait, if there is something to commit.
+    fn commit_in<D: Derived>(&self) -> Option<Duration> {
+        let pending = self.seen - self.committed;
+        let [few, many] = D::COMMIT_AFTER;
+        let patience = match pending {
+            0..FEW => few,
+            _ if pending < D::COMMIT_CHANGES => many,
+            _ => Duration::ZERO,
+        };
+        self.since.map(|since| patience.saturating_sub(since.elapsed()))
+    }
+}
+
 impl<D: Derived> Follower<D> {
     /// Follows until nobody can wake it any more.
     pub(crate) fn run(mut self, wakes: &Receiver<Wake>) {
         let mut progress = self.open(false);
         loop {
             let wait = match &progress {
-                Ok(progress) => {
-                    progress.since.map(|since| D::COMMIT_AFTER.saturating_sub(since.elapsed()))
-                }
+                Ok(progress) => progress.commit_in::<D>(),
                 Err(_) => None,
             };
             let wake = match wait {
@@ -218,19 +235,19 @@ impl<D: Derived> Follower<D> {
             self.database.connection.execute_batch("BEGIN")?;
             let taken = self.take_changes(progress);
             self.database.connection.execute_batch("COMMIT")?;
-            if !taken? {
-                break;
+            let more = taken?;
+            // While documents keep coming there is always more.
+            let due = progress.commit_in::<D>().is_some_and(|wait| wait.is_zero());
+            if due || (commit_now && !more && progress.seen > progress.committed) {
+                self.derived.commit(progress.seen)?;
+                progress.committed = progress.seen;
+                progress.since = None;
+                self.tell_writer(progress.committed);
+            }
+            if !more {
+                return Ok(());
             }
         }
-        let pending = progress.seen - progress.committed;
-        let waited = progress.since.is_some_and(|since| since.elapsed() >= D::COMMIT_AFTER);
-        if pending > 0 && (commit_now || waited || pending >= D::COMMIT_CHANGES) {
-            self.derived.commit(progress.seen)?;
-            progress.committed = progress.seen;
-            progress.since = None;
-            self.tell_writer(progress.committed);
-        }
-        Ok(())
     }
 
     /// Takes in one batch of changes; tells whether there were any.

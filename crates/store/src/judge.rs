@@ -3,7 +3,8 @@
 //! Of the originals created before the document that the rule accepts, the one most like it is its
 //! original: the highest resemblance, or under a rule of features the most that agree; ties go to the
 //! earliest. Originals created after it that the rule accepts are told too: they lose their place if
-//! this document becomes an original.
+//! this document becomes an original. A document that a person decided about is an original in any case
+//! (see `decisions`); whoever was decided to be the original stands before all who were not.
 //!
 //! Batch deduplication decides alike, so that the two roads agree document for document.
 //!
@@ -18,6 +19,7 @@ use wonbon_index::{CopyIndex, MemoryIndex, Row};
 use wonbon_sketch::ElementSet;
 
 use crate::database::{Database, Record, Standing};
+use crate::decisions::Decision;
 use crate::document::{Kind, Order};
 use crate::error::StoreError;
 use crate::prepare::{Names, Preparer};
@@ -27,6 +29,8 @@ use crate::rule::Rule;
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) order: Order,
+    /// What was decided of it.
+    pub(crate) decision: Option<Decision>,
     pub(crate) names: Names,
     pub(crate) features: &'a [u64],
     /// The shingles, where they are at hand; otherwise they are read from the store.
@@ -37,6 +41,7 @@ impl<'a> Asked<'a> {
     pub(crate) fn stored(record: &'a Record) -> Self {
         Asked {
             order: record.order(),
+            decision: record.decision,
             names: record.names,
             features: &record.features,
             shingles: None,
@@ -48,8 +53,11 @@ impl<'a> Asked<'a> {
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) standing: Standing,
-    /// Originals created later that the rule accepts.
+    /// Originals after it that the rule accepts.
     pub(crate) later: Vec<Order>,
+    /// Of them those that stay originals whatever stands before them, and are no more like their own
+    /// copies with the same shingles than this document is.
+    pub(crate) rivals: Vec<Row>,
 }
 
 /// What the decision needs of a store.
@@ -72,11 +80,12 @@ impl Judge<'_> {
         shingles: &mut ShingleCache,
     ) -> Result<Judgement, StoreError> {
         if asked.features.is_empty() {
-            return Ok(Judgement { standing: Standing::alone(Kind::Empty), later: Vec::new() });
+            let standing = Standing::alone(Kind::Empty);
+            return Ok(Judgement { standing, later: Vec::new(), rivals: Vec::new() });
         }
         let matches = self.index.read().expect("no one panics with it").matches(asked.features)?;
         let mut best: Option<(Likeness, Reverse<Order>, Standing)> = None;
-        let mut later = Vec::new();
+        let (mut later, mut rivals) = (Vec::new(), Vec::new());
         let mut own = asked.shingles.cloned();
         for found in matches {
             if found.row == asked.order.row {
@@ -85,6 +94,10 @@ impl Judge<'_> {
             // Not there: its commit is under way, or was taken back. It is no original yet.
             let Some(original) = self.database.record(found.row)? else { continue };
             if original.standing.kind != Kind::Original {
+                continue;
+            }
+            let order = original.order();
+            if asked.decision.is_some() && order < asked.order {
                 continue;
             }
             let (likeness, resemblance) = match self.rule {
@@ -106,8 +119,14 @@ impl Judge<'_> {
                     (Likeness(resemblance), Some(resemblance))
                 }
             };
-            let order = original.order();
             if order > asked.order {
+                let most = match self.rule {
+                    Rule::Features(_) => asked.features.len() as f64,
+                    Rule::Threshold(_) => 1.0,
+                };
+                if original.decision.is_some() && likeness >= Likeness(most) {
+                    rivals.push(found.row);
+                }
                 later.push(order);
                 continue;
             }
@@ -123,7 +142,7 @@ impl Judge<'_> {
             }
         }
         let standing = best.map_or(Standing::alone(Kind::Original), |(_, _, standing)| standing);
-        Ok(Judgement { standing, later })
+        Ok(Judgement { standing, later, rivals })
     }
 
     /// The shingle set of a stored document.

@@ -13,11 +13,13 @@
 //! | `lock` | held by the process that writes |
 //!
 //! The rules of original and copy (DESIGN) hold at every moment, and one promise more: families
-//! depend only on the documents that are stored, not on the order in which they came nor on what was
-//! deleted or edited in between. They are what taking all documents in order of creation gives, which
-//! is also what batch deduplication gives.
+//! depend only on the documents that are stored and on what people decided of them, not on the order in
+//! which they came nor on what was deleted or edited in between. They are what taking all documents in
+//! order of creation gives, which, where nobody decided anything, is also what batch deduplication gives.
 
+mod checkpoints;
 mod database;
+mod decisions;
 mod document;
 mod error;
 mod families;
@@ -39,6 +41,7 @@ mod sweeps;
 mod verify;
 mod writer;
 
+pub use decisions::{By, Decision, DecisionChange, DecisionEntry, LOCAL, MOST_REASON_CHARACTERS};
 pub use document::{
     Added, Content, Edit, Expected, Kind, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument, Stored,
     StoredDocument, Verdict,

@@ -3,8 +3,9 @@
 //! An answer is never older than the database: every hit is looked up there, and one that has become
 //! a copy or is gone is left out, whether the index knows it yet or not.
 //!
-//! Cost: a commit writes and syncs about ten small files, so one is made a second after a change at
-//! the earliest, or when somebody asks ([`Store::catch_up`]).
+//! Cost: a commit writes and syncs about ten small files, and a small segment costs more a document than
+//! a large one. So a commit is made a second after a change, five seconds when more than a thousand
+//! documents wait for it, or when somebody asks ([`Store::catch_up`]).
 
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock, mpsc};
@@ -100,7 +101,7 @@ impl SearchFollowing {
 
 impl Derived for SearchFollowing {
     const NAME: &'static str = "search";
-    const COMMIT_AFTER: Duration = Duration::from_secs(1);
+    const COMMIT_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(5)];
     const COMMIT_CHANGES: u64 = 200_000;
     const SEEN_WHEN_COMMITTED: bool = true;
 

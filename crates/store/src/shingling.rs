@@ -98,7 +98,7 @@ impl ShingleFollowing {
 
 impl Derived for ShingleFollowing {
     const NAME: &'static str = "the index of shingles";
-    const COMMIT_AFTER: Duration = Duration::from_secs(5);
+    const COMMIT_AFTER: [Duration; 2] = [Duration::from_secs(5); 2];
     const COMMIT_CHANGES: u64 = 200_000;
     const SEEN_WHEN_COMMITTED: bool = false;
 

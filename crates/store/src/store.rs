@@ -6,16 +6,19 @@ use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::thread::JoinHandle;
 
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
+use wonbon_sketch::ElementSet;
 
+use crate::checkpoints::Checkpoints;
 use crate::database::{Database, Record};
-use crate::document::{Added, Expected, NewDocument, Order, StoredDocument, Verdict};
+use crate::decisions::LOCAL;
+use crate::document::{Added, Expected, Kind, NewDocument, Order, StoredDocument, Verdict};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::following::{Bell, Derived, Follower, Wake};
 use crate::judge::{Asked, Judge, ShingleCache};
 use crate::opening::{LoadedIndex, Places, WriteLock, load_index};
 use crate::params::{StoreParams, drawn_bytes};
-use crate::prepare::{Prepared, Preparer};
+use crate::prepare::{Names, Prepared, Preparer};
 use crate::searching::SearchState;
 use crate::seat::{Seat, ended};
 use crate::shingling::{ShingleFollowing, ShingleState};
@@ -76,6 +79,7 @@ pub(crate) struct Inner {
 struct Writing {
     seat: Seat,
     writer: JoinHandle<()>,
+    checkpoints: JoinHandle<()>,
     search: Following,
     shingles: Following,
     _lock: WriteLock,
@@ -94,7 +98,7 @@ pub struct Pending {
     answer: Receiver<Result<Added, StoreError>>,
     store: Store,
     /// None for a document that was recognised.
-    shingles: Option<wonbon_sketch::ElementSet>,
+    shingles: Option<ElementSet>,
 }
 
 impl Pending {
@@ -202,7 +206,9 @@ impl Store {
     }
 
     fn open_locked(places: Places, lock: WriteLock) -> Result<Self, StoreError> {
-        let database = Database::open_writer(&places.database())?;
+        let mut database = Database::open_writer(&places.database())?;
+        let (checkpoints, checkpointing) =
+            Checkpoints::take(&mut database.connection, &places.database())?;
         let (inner, loaded) = Inner::load(places, &database)?;
         let families = Families::new(
             database,
@@ -221,7 +227,7 @@ impl Store {
             search_state.stored(added, prepared);
             shingle_state.stored(added.row, prepared);
         });
-        let writer = Writer::new(families, snapshot, loaded, stored, after_commit)?;
+        let writer = Writer::new(families, checkpoints, snapshot, loaded, stored, after_commit)?;
         let (seat, writer) = Seat::new(writer);
         let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
@@ -234,11 +240,13 @@ impl Store {
         let search = inner.follower(inner.search_following(), &seat, &search_bell)?;
         let shingles = inner.follower(inner.shingle_following(true), &seat, &shingle_bell)?;
         let writer = start("wonbon-writer", Box::new(move || writer.run()))?;
+        let checkpoints = start("wonbon-log", Box::new(move || checkpointing.run()))?;
         let search = start("wonbon-search", Box::new(move || search.run(&search_woken)))?;
         let shingles = start("wonbon-shingles", Box::new(move || shingles.run(&shingles_woken)))?;
         *inner.writing.lock().expect("no one panics with it") = Some(Writing {
             seat,
             writer,
+            checkpoints,
             search: Following { bell: search_bell, thread: search },
             shingles: Following { bell: shingle_bell, thread: shingles },
             _lock: lock,
@@ -329,16 +337,25 @@ impl Store {
     ///
     /// As [`Store::prepare`], or the database's.
     pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
-        let prepared = self.inner.preparer.examine(document)?;
-        let shingles = Arc::new(prepared.shingles);
+        let examined = self.inner.preparer.examine(document)?;
+        // Most documents agree with no original, and then nothing else matters.
+        let index = self.inner.index.read().expect("no one panics with it");
+        if index.matches(&examined.features)?.is_empty() {
+            let kind = if examined.features.is_empty() { Kind::Empty } else { Kind::Original };
+            return Ok(Verdict::alone(kind));
+        }
+        drop(index);
+        let shingles = Arc::new(ElementSet::new(examined.shingles));
         self.reading(|database| {
-            let known = database.record_by_key(&prepared.key)?;
+            let known = database.record_by_key(&document.key)?;
             let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
-            let created = prepared.created.or(known.map(|known| known.created));
+            let decision = known.as_ref().and_then(|known| known.decision);
+            let created = document.created.or(known.map(|known| known.created));
             let asked = Asked {
-                order: Order { created: created.unwrap_or_else(microseconds_now), row },
-                names: prepared.names,
-                features: &prepared.features,
+                order: Order::new(decision, created.unwrap_or_else(microseconds_now), row),
+                decision,
+                names: Names::of(document, examined.text_name, &shingles),
+                features: &examined.features,
                 shingles: Some(&shingles),
             };
             let judge = Judge {
@@ -361,7 +378,7 @@ impl Store {
     ///
     /// Why it was not removed.
     pub fn delete(&self, key: &str) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Delete { key: key.to_owned(), expected: None, reply })
+        self.delete_as(key, None, LOCAL)
     }
 
     /// As [`Store::delete`], if this is true when it is its turn.
@@ -370,7 +387,23 @@ impl Store {
     ///
     /// [`StoreError::NotAsExpected`], or why it was not removed.
     pub fn delete_if(&self, key: &str, expected: Expected) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Delete { key: key.to_owned(), expected: Some(expected), reply })
+        self.delete_as(key, Some(expected), LOCAL)
+    }
+
+    /// As [`Store::delete`], if what is expected is true when it is its turn. `who` it is goes into the
+    /// log of decisions, if the removal ends one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotAsExpected`], or why it was not removed.
+    pub fn delete_as(
+        &self,
+        key: &str,
+        expected: Option<Expected>,
+        who: &str,
+    ) -> Result<bool, StoreError> {
+        let (key, who) = (key.to_owned(), who.to_owned());
+        self.told(|reply| Request::Delete { key, expected, who, reply })
     }
 
     /// Asks the writer something and waits until its answer is durable.
@@ -543,7 +576,7 @@ impl Store {
     fn fill_resemblance(
         &self,
         verdict: &mut Verdict,
-        shingles: &wonbon_sketch::ElementSet,
+        shingles: &ElementSet,
     ) -> Result<(), StoreError> {
         if verdict.original.is_none() || verdict.resemblance.is_some() {
             return Ok(());
@@ -627,6 +660,8 @@ impl Inner {
             words: record.words,
             verdict,
             copies,
+            decision: record.decision,
+            decision_entry: record.decision_entry,
         })
     }
 
@@ -634,11 +669,11 @@ impl Inner {
         &self,
         database: &Database,
         verdict: &mut Verdict,
-        shingles: &wonbon_sketch::ElementSet,
+        shingles: &ElementSet,
     ) -> Result<(), StoreError> {
         if let (Some(original), None) = (&verdict.original, verdict.resemblance) {
             verdict.resemblance = match verdict.kind {
-                crate::document::Kind::Copy => match database.record_by_key(original)? {
+                Kind::Copy => match database.record_by_key(original)? {
                     Some(record) => {
                         let text = database.text(record.row)?;
                         Some(shingles.resemblance(&self.preparer.shingles(&text).0))
@@ -655,7 +690,7 @@ impl Inner {
     /// Ends the writer and waits for it.
     fn end(&self) {
         let writing = self.writing.lock().expect("no one panics with it").take();
-        if let Some(Writing { seat, writer, search, shingles, _lock }) = writing {
+        if let Some(Writing { seat, writer, checkpoints, search, shingles, _lock }) = writing {
             // The writer wakes the followers, and they tell the writer how far they are: all end when
             // the store lets go of them. A thread that panicked has told its clients.
             for following in [&search, &shingles] {
@@ -667,6 +702,7 @@ impl Inner {
             let _ = seat.leave(Request::End);
             let _ = writer.join();
             drop(seat);
+            let _ = checkpoints.join();
             for Following { bell, thread } in [search, shingles] {
                 drop(bell);
                 let _ = thread.join();

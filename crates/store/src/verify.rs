@@ -4,7 +4,7 @@
 //! fingerprint, every text against its compressor's checksum; words, shingles and features are made
 //! again from the text and looked up in the index of shingles; families are decided again from the first
 //! document to the last; old versions, sightings, redirects and watched documents are compared with what
-//! they belong to; the index in memory and the search index are compared with the originals.
+//! they belong to; what is decided of documents is compared with the log of decisions; the index in memory and the search index are compared with the originals.
 //!
 //! Cost: about that of adding all documents again, without the writing.
 
@@ -152,6 +152,9 @@ impl Inner {
         }
         self.verify_versions(database, verified)?;
         verify_sweeps(database, verified)?;
+        for difference in crate::decisions::disagreements(database)? {
+            verified.differs(difference);
+        }
         self.verify_families(database, orders, verified)?;
         self.verify_index(database, &originals, verified)?;
         self.verify_search(database, &originals, verified)
@@ -231,7 +234,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Families, decided again in order of creation.
+    /// Families, decided again in order.
     fn verify_families(
         &self,
         database: &Database,

@@ -17,7 +17,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use wonbon_index::CopyIndex;
 
+use crate::checkpoints::Checkpoints;
 use crate::database::{Record, Standing};
+use crate::decisions::{DecisionEntry, DecisionRequest};
 use crate::document::{Added, Edit, Expected, Kind, Stored};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
@@ -37,6 +39,7 @@ pub(crate) enum Request {
     Delete {
         key: String,
         expected: Option<Expected>,
+        who: String,
         reply: Sender<Result<bool, StoreError>>,
     },
     /// A document is to be watched, or no more; says whether there is such a document, or it was
@@ -46,6 +49,8 @@ pub(crate) enum Request {
         watch: bool,
         reply: Sender<Result<bool, StoreError>>,
     },
+    /// Something is decided of a document, or taken back; answers with the entry in the log.
+    Decide(Box<DecisionRequest>, Sender<Result<Option<DecisionEntry>, StoreError>>),
     /// The search index has seen the changes up to this one.
     SearchHasSeen(u64),
     /// The index of shingles has seen the changes up to this one.
@@ -60,6 +65,10 @@ pub(crate) enum Request {
 enum Answer {
     Added(Added, Sender<Result<Added, StoreError>>),
     Told(bool, Sender<Result<bool, StoreError>>),
+    Decided(
+        Result<Option<DecisionEntry>, StoreError>,
+        Sender<Result<Option<DecisionEntry>, StoreError>>,
+    ),
     /// Nothing was done, and the rest of the group is none the worse for it.
     NotAdded(StoreError, Sender<Result<Added, StoreError>>),
     NotTold(StoreError, Sender<Result<bool, StoreError>>),
@@ -69,7 +78,8 @@ enum Answer {
 type ToldOfStored = dyn Fn(&Added, &Prepared) + Send;
 
 pub(crate) struct Writer {
-    families: Families,
+    pub(crate) families: Families,
+    checkpoints: Checkpoints,
     snapshot: PathBuf,
     /// The last change in the snapshot, and the last that search and the index of shingles have seen.
     snapshot_mark: u64,
@@ -86,6 +96,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(
         families: Families,
+        checkpoints: Checkpoints,
         snapshot: PathBuf,
         snapshot_mark: u64,
         stored: Box<ToldOfStored>,
@@ -94,6 +105,7 @@ impl Writer {
         let forgotten = families.database.last_change()?.1;
         Ok(Writer {
             families,
+            checkpoints,
             snapshot,
             snapshot_mark,
             search_mark: forgotten,
@@ -146,11 +158,13 @@ impl Writer {
                     match answer {
                         Answer::Added(added, reply) => drop(reply.send(Ok(added))),
                         Answer::Told(answer, reply) => drop(reply.send(Ok(answer))),
+                        Answer::Decided(answer, reply) => drop(reply.send(answer)),
                         Answer::NotAdded(error, reply) => drop(reply.send(Err(error))),
                         Answer::NotTold(error, reply) => drop(reply.send(Err(error))),
                     }
                 }
                 (self.after_commit)();
+                self.checkpoints.copy_rest(&self.families.database.connection);
             }
             Err(error) => {
                 if let Err(second) = self.take_back() {
@@ -171,6 +185,7 @@ impl Writer {
                         Request::Redirect(_, reply)
                         | Request::Delete { reply, .. }
                         | Request::Watch { reply, .. } => drop(reply.send(Err(error.again()))),
+                        Request::Decide(_, reply) => drop(reply.send(Err(error.again()))),
                         Request::SearchHasSeen(_)
                         | Request::ShinglesHaveSeen(_)
                         | Request::Flush(_)
@@ -204,15 +219,19 @@ impl Writer {
                     let new = self.families.database.add_redirect(redirect)?;
                     answers.push(Answer::Told(new, reply.clone()));
                 }
-                Request::Delete { key, expected, reply } => {
+                Request::Delete { key, expected, who, reply } => {
                     answers.push(match self.unlike(key, *expected)? {
                         Some(error) => Answer::NotTold(error, reply.clone()),
-                        None => Answer::Told(self.delete(key)?, reply.clone()),
+                        None => Answer::Told(self.delete(key, who, now)?, reply.clone()),
                     });
                 }
                 Request::Watch { key, watch, reply } => {
                     let known = self.families.database.watch(key, *watch, now)?;
                     answers.push(Answer::Told(known, reply.clone()));
+                }
+                Request::Decide(request, reply) => {
+                    let decided = self.change_decision(request, now)?;
+                    answers.push(Answer::Decided(decided, reply.clone()));
                 }
                 Request::SearchHasSeen(_)
                 | Request::ShinglesHaveSeen(_)
@@ -225,14 +244,18 @@ impl Writer {
     }
 
     /// Why a document is not what a request takes it to be, if it is not.
-    fn unlike(
+    pub(crate) fn unlike(
         &self,
         key: &str,
         expected: Option<Expected>,
     ) -> Result<Option<StoreError>, StoreError> {
         let Some(expected) = expected else { return Ok(None) };
         let there = self.families.database.record_by_key(key)?;
-        let there = there.map(|record| Edit { version: record.version, stored: record.stored });
+        let there = there.map(|record| Edit {
+            version: record.version,
+            stored: record.stored,
+            decision_entry: record.decision_entry,
+        });
         let found = expected.unlike(there);
         Ok(found.map(|found| StoreError::NotAsExpected { key: key.to_owned(), found }))
     }
@@ -288,6 +311,8 @@ impl Writer {
                 names: prepared.names,
                 features: prepared.features.clone(),
                 standing: Standing::alone(Kind::Empty),
+                decision: None,
+                decision_entry: 0,
             };
             let shingles = Arc::new(prepared.shingles.clone());
             self.families.add(&mut record, shingles, &prepared.text)?;
@@ -315,6 +340,8 @@ impl Writer {
             names: prepared.names,
             features: prepared.features.clone(),
             standing: old.standing,
+            decision: old.decision,
+            decision_entry: old.decision_entry,
         };
         if record == (Record { stored: now, ..old.clone() }) {
             return Ok((old, Stored::Unchanged));
@@ -330,9 +357,12 @@ impl Writer {
         Ok(Added { row: record.row, stored, verdict })
     }
 
-    fn delete(&mut self, key: &str) -> Result<bool, StoreError> {
+    fn delete(&mut self, key: &str, who: &str, now: i64) -> Result<bool, StoreError> {
         match self.families.database.record_by_key(key)? {
-            Some(record) => self.families.delete(&record).map(|()| true),
+            Some(record) => {
+                self.end_decision(&record, who, now)?;
+                self.families.delete(&record).map(|()| true)
+            }
             None => Ok(false),
         }
     }

@@ -1,7 +1,7 @@
 //! kill -9 at random moments: nothing acknowledged is lost, nothing is half stored.
 //!
-//! The test starts itself as a child that adds documents from four clients and logs every
-//! acknowledgement; the parent kills it, opens the store and looks. `WONBON_KILLS` sets how often,
+//! The test starts itself as a child that adds documents and decides about some from four clients and logs
+//! every acknowledgement; the parent kills it, opens the store and looks. `WONBON_KILLS` sets how often,
 //! 200 by default.
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use wonbon_store::{NewDocument, Store, StoreParams};
+use wonbon_store::{By, Decision, NewDocument, Store, StoreParams};
 
 const CLIENTS: u64 = 4;
 /// A store is begun anew after so many kills, so that looking at it stays quick.
@@ -44,6 +44,9 @@ fn child() {
             scope.spawn(move || {
                 let log = directory.join(format!("acknowledged.{client}"));
                 let mut log = OpenOptions::new().create(true).append(true).open(log).unwrap();
+                let decided = directory.join(format!("decided.{client}"));
+                let mut decided_log =
+                    OpenOptions::new().create(true).append(true).open(decided).unwrap();
                 for at in 0.. {
                     let number = (run * CLIENTS + client) * 1_000_000 + at;
                     // Every eighth is a new version of an earlier one.
@@ -56,6 +59,15 @@ fn child() {
                     store.add(&document.seen(run as i64)).unwrap();
                     // One write: a kill leaves the whole line or nothing.
                     log.write_all(format!("{named} {number}\n").as_bytes()).unwrap();
+                    // Every sixteenth is decided about; every other one of those twice.
+                    if at % 16 == 5 {
+                        let decisions = [Decision::NotACopy, Decision::Original];
+                        for decision in &decisions[..1 + usize::from(at % 32 == 5)] {
+                            let decided = store.decide(&key, *decision, &By::default(), None);
+                            let entry = decided.unwrap().unwrap().entry;
+                            decided_log.write_all(format!("{named} {entry}\n").as_bytes()).unwrap();
+                        }
+                    }
                 }
             });
         }
@@ -134,6 +146,17 @@ fn look(directory: &Path) -> (u64, bool) {
                 "{named}: {sightings:?}"
             );
             seen += 1;
+        }
+    }
+    let entries = store.decisions(None, None, usize::MAX).unwrap();
+    for client in 0..CLIENTS {
+        let log = std::fs::read_to_string(directory.join(format!("decided.{client}")));
+        for line in log.unwrap_or_default().lines() {
+            let (named, entry) = line.split_once(' ').unwrap();
+            let entry: usize = entry.parse().unwrap();
+            // The latest first.
+            let found = &entries[entries.len() - entry];
+            assert_eq!(found.key, format!("document {named}"), "an acknowledged decision is lost");
         }
     }
     let verified = store.verify().unwrap();

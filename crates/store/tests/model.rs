@@ -1,9 +1,10 @@
-//! A store against a slow model, under every sequence of add, edit, delete, late arrival and reopen.
+//! A store against a slow model, under every sequence of add, edit, delete, decision, late arrival and
+//! reopen.
 //!
-//! The model holds the documents and nothing else; whenever it is asked, it takes them in order of
-//! creation and compares each with every original before it. So it has no history, and a store that
-//! agrees with it has none either: the order of arrival, and what was deleted or edited in between,
-//! leave no trace.
+//! The model holds the documents, what was decided of them and not taken back, and nothing else; whenever
+//! it is asked, it takes them in order (those decided to be the original first, then by creation) and
+//! compares each with every original before it. So it has no history, and a store that agrees with it has
+//! none either: the order of arrival, and what was deleted or edited in between, leave no trace.
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
@@ -12,7 +13,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use wonbon_sketch::{ElementSet, FeatureMaker};
-use wonbon_store::{Kind, NewDocument, Rule, Store, StoreParams, Stored};
+use wonbon_store::{By, Decision, Kind, NewDocument, Rule, Store, StoreError, StoreParams, Stored};
 use wonbon_text::shingles::shingles;
 use wonbon_text::words::normal_form;
 
@@ -23,6 +24,8 @@ struct Held {
     created: i64,
     arrival: u64,
     text: String,
+    /// What was decided and not taken back; the last is in effect.
+    decided: Vec<Decision>,
 }
 
 struct Model {
@@ -49,13 +52,16 @@ impl Model {
             created: created.expect("the first version says when"),
             arrival: self.arrivals,
             text: text.to_owned(),
+            decided: Vec::new(),
         };
         self.documents.insert(key.to_owned(), held);
     }
 
     fn families(&self) -> BTreeMap<String, Said> {
         let mut order: Vec<(&String, &Held)> = self.documents.iter().collect();
-        order.sort_by_key(|(_, held)| (held.created, held.arrival));
+        order.sort_by_key(|(_, held)| {
+            (held.decided.last() != Some(&Decision::Original), held.created, held.arrival)
+        });
         let mut originals: Vec<(&String, &Held, ElementSet)> = Vec::new();
         let mut said = BTreeMap::new();
         for (key, held) in order {
@@ -77,7 +83,10 @@ impl Model {
                     Rule::Features(needed) => (agreeing >= needed, agreeing as f64),
                 };
                 // Earlier ones come first: only a better one takes over.
-                if accepted && best.as_ref().is_none_or(|(known, ..)| likeness > *known) {
+                if held.decided.is_empty()
+                    && accepted
+                    && best.as_ref().is_none_or(|(known, ..)| likeness > *known)
+                {
                     best = Some((likeness, other_key, other, other_set));
                 }
             }
@@ -106,7 +115,7 @@ impl Model {
 
 fn families(store: &Store) -> BTreeMap<String, Said> {
     let mut said = BTreeMap::new();
-    let read: Result<(), wonbon_store::StoreError> = store.for_each(|document| {
+    let read: Result<(), StoreError> = store.for_each(|document| {
         said.insert(document.key, (document.verdict.kind, document.verdict.original));
         Ok(())
     });
@@ -118,6 +127,8 @@ fn families(store: &Store) -> BTreeMap<String, Said> {
 enum Step {
     Add { key: u8, created: Option<i64>, text: String },
     Delete { key: u8 },
+    Decide { key: u8, decision: Decision },
+    Undo { key: u8 },
     Reopen { cleanly: bool },
 }
 
@@ -153,6 +164,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             Step::Add { key, created: says.then_some(created), text }
         }),
         4 => (0_u8..14).prop_map(|key| Step::Delete { key }),
+        4 => (0_u8..14, any::<bool>()).prop_map(|(key, original)| {
+            let decision = if original { Decision::Original } else { Decision::NotACopy };
+            Step::Decide { key, decision }
+        }),
+        3 => (0_u8..14).prop_map(|key| Step::Undo { key }),
         1 => any::<bool>().prop_map(|cleanly| Step::Reopen { cleanly }),
     ];
     prop::collection::vec(step, 1..45)
@@ -161,6 +177,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn run(params: &StoreParams, steps: &[Step], directory: &Path) {
     let mut store = Store::create(directory, params).unwrap();
     let mut model = Model::new(params);
+    let mut entries = 0;
     for (at, step) in steps.iter().enumerate() {
         match step {
             Step::Add { key, created, text } => {
@@ -183,8 +200,41 @@ fn run(params: &StoreParams, steps: &[Step], directory: &Path) {
             }
             Step::Delete { key } => {
                 let key = format!("key {key}");
-                let known = model.documents.remove(&key).is_some();
-                assert_eq!(store.delete(&key).unwrap(), known, "step {at}");
+                let removed = model.documents.remove(&key);
+                entries += u64::from(removed.as_ref().is_some_and(|held| !held.decided.is_empty()));
+                assert_eq!(store.delete(&key).unwrap(), removed.is_some(), "step {at}");
+            }
+            Step::Decide { key, decision } => {
+                let key = format!("key {key}");
+                let done = store.decide(&key, *decision, &By::default(), None);
+                let empty =
+                    model.families().get(&key).is_some_and(|(kind, _)| *kind == Kind::Empty);
+                match model.documents.get_mut(&key) {
+                    None => assert!(matches!(done, Err(StoreError::UnknownDocument { .. }))),
+                    Some(_) if empty => assert!(matches!(done, Err(StoreError::NoWords))),
+                    Some(held) if held.decided.last() == Some(decision) => {
+                        assert_eq!(done.unwrap(), None, "step {at}");
+                    }
+                    Some(held) => {
+                        held.decided.push(*decision);
+                        entries += 1;
+                        assert_eq!(done.unwrap().unwrap().entry, entries, "step {at}");
+                    }
+                }
+            }
+            Step::Undo { key } => {
+                let key = format!("key {key}");
+                let done = store.undo_decision(&key, None, &By::default(), None);
+                match model.documents.get_mut(&key).map(|held| held.decided.pop()) {
+                    None => assert!(matches!(done, Err(StoreError::UnknownDocument { .. }))),
+                    Some(None) => assert!(matches!(done, Err(StoreError::NothingToUndo { .. }))),
+                    Some(Some(_)) => {
+                        entries += 1;
+                        let done = done.unwrap();
+                        let in_effect = model.documents[&key].decided.last().copied();
+                        assert_eq!((done.entry, done.after), (entries, in_effect), "step {at}");
+                    }
+                }
             }
             Step::Reopen { cleanly } => {
                 if *cleanly {
@@ -206,6 +256,10 @@ fn run(params: &StoreParams, steps: &[Step], directory: &Path) {
             model.families().values().filter(|(kind, _)| *kind == Kind::Original).count();
         assert_eq!(store.index_len(), originals, "after step {at}");
     }
+    let log = store.decisions(None, None, usize::MAX).unwrap();
+    let numbers: Vec<u64> = log.iter().map(|entry| entry.entry).collect();
+    assert_eq!(numbers, (1..=entries).rev().collect::<Vec<_>>());
+    assert_eq!(store.verify().unwrap().first, Vec::<String>::new());
     store.close().unwrap();
 }
 

@@ -1,25 +1,20 @@
 //! `wonbon add`: documents into a store, each decided as it arrives.
 //!
-//! Reading, core text, words, features and compression run on all cores; the store's one writer
-//! decides in the order of the input. Verdicts are printed in that order, each once it is durable.
+//! How files become documents of a store is [`wonbon_server::importing`]'s, which the service's jobs
+//! use too; here verdicts are printed, in the order of the input, each once it is durable.
 
-use std::collections::VecDeque;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::bail;
-use wonbon_cluster::ClusterError;
 use wonbon_cluster::progress::Progress;
-use wonbon_cluster::reading::{Inputs, Piece, Skipped, Visited, for_each_unknown_document};
+use wonbon_cluster::reading::{Inputs, Skipped};
+use wonbon_server::importing::{Import, ImportError, Listener, import};
 use wonbon_server::json;
-use wonbon_store::{
-    NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store, StoreError,
-    Stored,
-};
+use wonbon_store::{Added, Store, StoreError, Stored};
 
-use super::{date, explained, new_document, shown_time, too_early};
+use super::{date, explained, shown_time, too_early};
 use crate::batch::{
     FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input, thousands,
 };
@@ -72,111 +67,24 @@ pub(crate) struct Args {
     threads: Option<NonZeroUsize>,
 }
 
-/// A row made ready for the store.
-enum Ready {
-    Document(Box<Prepared>),
-    Seen(Recognised),
-    Redirect(Redirect),
-    /// A redirect of a web archive, of which nobody wants to know.
-    PassedOver,
-}
-
-impl Ready {
-    fn of(store: &Store, sweep: Option<i64>, visited: &Visited<'_>) -> anyhow::Result<Ready> {
-        if let Some(to) = visited.redirect {
-            // What leads elsewhere is the address, whatever else the row is called.
-            let key = visited.url.unwrap_or(visited.id).to_owned();
-            let Some(sweep) = sweep else {
-                if visited.archived {
-                    return Ok(Ready::PassedOver);
-                }
-                bail!("`{key}` only leads to {to}: redirects are noted with --sweep");
-            };
-            let site = visited.about.site.map(str::to_owned);
-            return Ok(Ready::Redirect(Redirect { key, target: to.to_owned(), sweep, site }));
-        }
-        let document = NewDocument { sweep, ..new_document(visited)? };
-        if visited.recognised {
-            return Ok(Ready::Seen(Recognised::of(&document)));
-        }
-        let prepared = store.prepare(&document)?;
-        Ok(Ready::Document(Box::new(match visited.archived {
-            true => prepared.created_at_the_latest(),
-            false => prepared,
-        })))
-    }
-}
-
-/// What is on its way through the store.
-enum Waiting {
-    Document(Pending),
-    Seen(Pending),
-    Redirect(PendingRedirect, String),
-}
-
-/// Takes verdicts in the order of the input and prints them.
+/// Prints verdicts as they come, in the order of the input.
 struct Printer<'a> {
     args: &'a Args,
     output: Output,
-    waiting: VecDeque<(String, Instant, Waiting)>,
-    summary: json::AddSummary,
+    watcher: &'a Watcher,
+    skipped_first: Vec<Skipped>,
 }
 
-impl Printer<'_> {
-    fn submit(&mut self, store: &Store, ready: Ready, started: Instant) -> anyhow::Result<()> {
-        let (id, waiting) = match ready {
-            Ready::Document(prepared) => {
-                (prepared.key().to_owned(), Waiting::Document(store.submit(*prepared)?))
-            }
-            Ready::Seen(recognised) => {
-                let id = recognised.key().to_owned();
-                (id, Waiting::Seen(store.submit_recognised(recognised)?))
-            }
-            Ready::Redirect(redirect) => {
-                let pending = store.submit_redirect(&redirect)?;
-                (redirect.key, Waiting::Redirect(pending, redirect.target))
-            }
-            Ready::PassedOver => {
-                self.summary.passed_over += 1;
-                return Ok(());
-            }
-        };
-        self.waiting.push_back((id, started, waiting));
-        while self.waiting.len() > IN_FLIGHT {
-            self.take_first()?;
-        }
-        Ok(())
-    }
+impl Listener for Printer<'_> {
+    type Error = anyhow::Error;
 
-    fn take_first(&mut self) -> anyhow::Result<()> {
-        let Some((id, started, waiting)) = self.waiting.pop_front() else { return Ok(()) };
-        let added = match waiting {
-            Waiting::Redirect(pending, target) => {
-                pending.wait().map_err(explained)?;
-                return self.redirected(&id, &target);
-            }
-            Waiting::Document(pending) => pending.wait().map_err(explained)?,
-            Waiting::Seen(pending) => match pending.wait() {
-                Err(StoreError::NotRecognised { key }) => {
-                    self.summary.refused += 1;
-                    report::refused(&anyhow::anyhow!(
-                        "`{key}` stands here twice with different content: add it once more"
-                    ));
-                    return Ok(());
-                }
-                added => {
-                    self.summary.recognised += 1;
-                    added.map_err(explained)?
-                }
-            },
-        };
-        self.summary.count(&added);
+    fn added(&mut self, id: &str, added: &Added, since: Instant) -> anyhow::Result<()> {
         let verdict = &added.verdict;
         if self.args.json {
-            let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-            self.output.json_line(&json::Added::of(&id, &added, microseconds))?;
+            let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.output.json_line(&json::Added::of(id, added, microseconds))?;
         } else if self.args.verbose {
-            let mut line = format!("{:<13} {id}", json::verdict_name(&added));
+            let mut line = format!("{:<13} {id}", json::verdict_name(added));
             if added.stored == Stored::Updated {
                 line.push_str(&format!(", {}", verdict.kind.name()));
             }
@@ -190,7 +98,6 @@ impl Printer<'_> {
     }
 
     fn redirected(&mut self, id: &str, target: &str) -> anyhow::Result<()> {
-        self.summary.redirects += 1;
         if self.args.json {
             self.output.json_line(&json::Redirected::of(id, target))?;
         } else if self.args.verbose {
@@ -198,6 +105,16 @@ impl Printer<'_> {
             self.output.bytes(line.as_bytes())?;
         }
         Ok(())
+    }
+
+    fn refused(&mut self, why: &str) {
+        self.watcher.say(&format!("refused: {why}"));
+    }
+
+    fn skipped(&mut self, row: Skipped) {
+        if self.skipped_first.len() < 20 {
+            self.skipped_first.push(row);
+        }
     }
 }
 
@@ -217,84 +134,33 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     {
         return Err(too_early(sweep, latest));
     }
-    let started = Instant::now();
     let watcher = Watcher::new();
     watcher.begin("read", found.bytes());
-    let mut printer = Printer {
-        args,
-        output: Output::new(),
-        waiting: VecDeque::new(),
-        summary: json::AddSummary::default(),
+    let mut printer =
+        Printer { args, output: Output::new(), watcher: &watcher, skipped_first: Vec::new() };
+    let what = Import {
+        store: &store,
+        inputs: &found,
+        sweep: args.sweep,
+        threads: args.threads.unwrap_or_else(all_cores),
+        in_flight: IN_FLIGHT,
+        skip_pieces: 0,
     };
-    let mut skipped_first: Vec<Skipped> = Vec::new();
-    let mut read_bytes = 0;
-    let mut failed: Option<anyhow::Error> = None;
-    // Whatever keeps a document from being recognised shows when it is stored.
-    let known = |visited: &Visited<'_>| {
-        args.sweep.is_some()
-            && new_document(visited)
-                .is_ok_and(|document| matches!(store.recognise(&document), Ok(Some(_))))
-    };
-    type Rows = Vec<Result<(Ready, Instant), String>>;
-    let ended = for_each_unknown_document(
-        &found,
-        args.threads.unwrap_or_else(all_cores),
-        &watcher,
-        &known,
-        |visited, rows: &mut Rows| {
-            let started = Instant::now();
-            let ready = Ready::of(&store, args.sweep, visited);
-            rows.push(ready.map(|ready| (ready, started)).map_err(|error| error.to_string()));
-        },
-        |piece: Piece<Rows>| {
-            let Piece { output: rows, skipped, bytes, passed_over } = piece;
-            read_bytes += bytes;
-            printer.summary.passed_over += passed_over;
-            watcher.advance(read_bytes);
-            for row in skipped {
-                printer.summary.refused += 1;
-                if skipped_first.len() < 20 {
-                    skipped_first.push(row);
-                }
-            }
-            for row in rows {
-                let submitted = match row {
-                    Ok((ready, started)) => printer.submit(&store, ready, started),
-                    Err(why) => {
-                        printer.summary.refused += 1;
-                        watcher.say(&format!("refused: {why}"));
-                        Ok(())
-                    }
-                };
-                if let Err(error) = submitted {
-                    failed = Some(error);
-                    return Err(ClusterError::Stopped);
-                }
-            }
-            Ok(())
-        },
-    );
-    if failed.is_none() {
-        while !printer.waiting.is_empty() {
-            if let Err(error) = printer.take_first() {
-                failed = Some(error);
-                break;
-            }
-        }
-    }
+    let imported = import(&what, json::AddSummary::default(), &watcher, &mut printer);
     watcher.finish();
     let closed = store.close();
-    let Printer { mut output, mut summary, .. } = printer;
-    summary.seconds = started.elapsed().as_secs_f64();
-    if args.json && failed.is_none() {
-        output.json_line(&serde_json::json!({ "summary": &summary }))?;
+    let Printer { mut output, skipped_first, .. } = printer;
+    if let (true, Ok(summary)) = (args.json, &imported) {
+        output.json_line(&serde_json::json!({ "summary": summary }))?;
     }
     output.finish()?;
     name_skipped(skipped_first.len() as u64, &skipped_first);
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    ended?;
+    let summary = imported.map_err(|error| match error {
+        ImportError::Store(error) => explained(error),
+        ImportError::Input(error) => error.into(),
+        ImportError::Listener(error) => error,
+        other => anyhow::anyhow!("{other}"),
+    })?;
     closed.map_err(|error: StoreError| explained(error))?;
     if !args.json {
         tell(&summary, args.sweep);

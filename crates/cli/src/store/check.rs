@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::reading::{Inputs, Piece, for_each_document};
+use wonbon_server::importing::new_document;
 use wonbon_server::json;
 use wonbon_store::{Kind, Verdict};
 
-use super::{explained, new_document, open_to_read};
+use super::{explained, open_to_read};
 use crate::batch::{FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input};
 use crate::output::Output;
 use crate::{Outcome, report};

@@ -38,8 +38,11 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
                 .verdict
                 .resemblance
                 .map_or_else(String::new, |resemblance| format!("  {resemblance:.3}"));
+            let decision = document
+                .decision
+                .map_or_else(String::new, |decision| format!("  decided: {}", decision.name()));
             let line = format!(
-                "{:<13} {}  {}{resemblance}\n",
+                "{:<13} {}  {}{resemblance}{decision}\n",
                 document.verdict.kind.name(),
                 format_time(document.created),
                 document.key

@@ -10,6 +10,7 @@ pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod collapse;
 pub(crate) mod copies;
+pub(crate) mod decide;
 pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod get;
@@ -21,14 +22,11 @@ pub(crate) mod status;
 pub(crate) mod verify;
 pub(crate) mod watch;
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use wonbon_input::rows::Ranking;
 use wonbon_input::time::{format_time, microseconds};
-use wonbon_store::{Content, NewDocument, Store, StoreError};
-
-use wonbon_cluster::reading::Visited;
+use wonbon_store::{Store, StoreError};
 
 /// Where the store is.
 #[derive(clap::Args)]
@@ -115,36 +113,4 @@ pub(crate) fn too_early(sweep: i64, latest: i64) -> anyhow::Error {
         shown_time(sweep),
         shown_time(latest)
     )
-}
-
-/// A creation time that cannot be understood.
-#[derive(Debug, thiserror::Error)]
-#[error("`{key}` has a creation time that is none: {time}")]
-pub(crate) struct NotATime {
-    key: String,
-    time: String,
-}
-
-/// A document as it was read, as the store takes it.
-fn new_document<'a>(visited: &Visited<'a>) -> Result<NewDocument<'a>, NotATime> {
-    let created =
-        match visited.created {
-            None => None,
-            Some(value) => Some(microseconds(value).ok_or_else(|| NotATime {
-                key: visited.id.to_owned(),
-                time: format!("{value:?}"),
-            })?),
-        };
-    let owned = |value: Option<&'a str>| value.map(Cow::Borrowed);
-    Ok(NewDocument {
-        key: visited.id.into(),
-        created,
-        url: owned(visited.url),
-        site: owned(visited.about.site),
-        author: owned(visited.about.author),
-        title: owned(visited.about.title),
-        language: owned(visited.about.language),
-        sweep: None,
-        content: Content::Extracted { bytes: visited.bytes, text: visited.text },
-    })
 }

@@ -25,7 +25,7 @@ pub fn level_of(shingles: usize) -> u32 {
 }
 
 /// The sketch of a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ShingleSketch {
     /// How many different shingles the document has.
     pub shingles: u32,

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use axum::extract::{Path, Request, State};
 use axum::http::header::{ETAG, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -16,6 +17,7 @@ use wonbon_store::{Content, Edit, Expected, NewDocument, Row, Stored, StoredDocu
 use crate::adding::{Done, Ready, told};
 use crate::asked::{ContentKind, date, from_address, limit, whole_body};
 use crate::given::{Given, GivenDocument};
+use crate::guard::Who;
 use crate::json;
 use crate::paging::{Cursor, next_of};
 use crate::problem::{Code, Problem};
@@ -186,19 +188,28 @@ fn reply_to_add(id: &Id, done: &Done, since: Instant) -> Reply {
     Reply::bytes("application/json", id.answer(done, since).into()).with_status(status)
 }
 
-/// The mark of the edit that made a document what it is.
-fn edit_mark(document: &StoredDocument) -> String {
-    let Edit { version, stored } = document.edit();
-    format!("\"{version}-{stored}\"")
+/// The mark of the edit and the decision that made a document what it is.
+pub(crate) fn edit_mark(document: &StoredDocument) -> HeaderValue {
+    let Edit { version, stored, decision_entry } = document.edit();
+    let mark = match decision_entry {
+        0 => format!("\"{version}-{stored}\""),
+        entry => format!("\"{version}-{stored}-{entry}\""),
+    };
+    HeaderValue::from_str(&mark).expect("it is made of digits")
 }
 
 fn edit_of(mark: &str) -> Option<Edit> {
-    let (version, stored) = mark.trim().strip_prefix('"')?.strip_suffix('"')?.split_once('-')?;
-    Some(Edit { version: version.parse().ok()?, stored: stored.parse().ok()? })
+    let (version, rest) = mark.trim().strip_prefix('"')?.strip_suffix('"')?.split_once('-')?;
+    let (stored, entry) = rest.split_once('-').unwrap_or((rest, "0"));
+    Some(Edit {
+        version: version.parse().ok()?,
+        stored: stored.parse().ok()?,
+        decision_entry: entry.parse().ok()?,
+    })
 }
 
 /// What a client expects a document to be.
-fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
+pub(crate) fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default().trim());
     match (text(IF_MATCH), text(IF_NONE_MATCH)) {
         (None, None) => Ok(None),
@@ -295,8 +306,8 @@ pub(crate) struct DocumentList<'a> {
     get,
     path = "/v1/documents",
     tag = "documents",
-    description = "With `key` a document and all that is known of it; its `ETag` names the edit that \
-        made it what it is. Without it the documents that came in last, a page at a time.",
+    description = "With `key` a document and all that is known of it; its `ETag` names the edit and \
+        the decision that made it what it is. Without it the documents that came in last, a page at a time.",
     params(KeyParameters),
     responses((status = 200, body = DocumentList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
@@ -323,8 +334,7 @@ pub(crate) fn list(
 
 fn shown(service: &Service, key: &str) -> Result<Reply, Problem> {
     let document = service.store.find(key)?.ok_or_else(|| Problem::unknown(key))?;
-    let mark = HeaderValue::from_str(&edit_mark(&document)).expect("it is made of digits");
-    Ok(Reply::json(&json::Document::of(&document)).with_header(ETAG, mark))
+    Ok(Reply::json(&json::Document::of(&document)).with_header(ETAG, edit_mark(&document)))
 }
 
 /// A document.
@@ -350,16 +360,17 @@ pub(crate) async fn get_one(
     path = "/v1/documents/{key}",
     tag = "documents",
     description = "Removes a document with all its versions. Copies of a removed original are decided \
-        again. `If-Match` with the document's `ETag` removes it only if nobody edited it since.",
+        again. `If-Match` with the document's `ETag` removes it only if nobody edited it, or decided about it, since.",
     params(("key" = String, Path, description = "its key, percent-encoded")),
     responses((status = 204, description = "removed"), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) async fn delete_one(
     State(service): State<Arc<Service>>,
     Path(key): Path<String>,
-    headers: HeaderMap,
+    request: Request,
 ) -> Response {
-    deleted(&service, &headers, key).await.into_response()
+    let (parts, _) = request.into_parts();
+    deleted(&service, &parts, key).await.into_response()
 }
 
 /// Removes a document whose key stands in a parameter.
@@ -381,28 +392,20 @@ pub(crate) async fn delete_by_parameter(
         let key = asked.key.ok_or_else(|| {
             Problem::new(Code::BadParameter, "`key` says which document is removed")
         })?;
-        deleted(&service, &parts.headers, key).await
+        deleted(&service, &parts, key).await
     };
     let deleted: Result<Reply, Problem> = deleted.await;
     deleted.into_response()
 }
 
-async fn deleted(
-    service: &Arc<Service>,
-    headers: &HeaderMap,
-    key: String,
-) -> Result<Reply, Problem> {
+async fn deleted(service: &Arc<Service>, parts: &Parts, key: String) -> Result<Reply, Problem> {
     if service.is_ending() {
         return Err(Problem::new(Code::ShuttingDown, "nothing more is removed"));
     }
-    let expected = expected(headers)?;
+    let (expected, who) = (expected(&parts.headers)?, Who::of(parts));
     service
         .answer(move |service| {
-            let was_there = match expected {
-                Some(expected) => service.store.delete_if(&key, expected)?,
-                None => service.store.delete(&key)?,
-            };
-            if !was_there {
+            if !service.store.delete_as(&key, expected, who.name())? {
                 return Err(Problem::unknown(&key));
             }
             Ok(Reply::text(String::new()).with_status(StatusCode::NO_CONTENT))

@@ -82,6 +82,9 @@ pub(crate) struct FamilyQuestion {
     pub(crate) limit: Option<usize>,
     /// Where the list goes on.
     pub(crate) cursor: Option<String>,
+    /// On the page: the entry of a decision that was just made there.
+    #[param(ignore)]
+    pub(crate) decided: Option<u64>,
 }
 
 /// A family.
@@ -123,7 +126,9 @@ pub(crate) fn family(
     let shown = (offset + part.documents.len()) as u64;
     let next = next_of(shown < part.total, 'm', Some([shown, 0]));
     Ok(match view {
-        View::Page(reader) => pages::family_page(service, reader, &part, offset, next)?,
+        View::Page(reader) => {
+            pages::family_page(service, reader, &part, offset, next, asked.decided)?
+        }
         View::Json => Reply::json(&FamilyAnswer {
             total: part.total,
             documents: part.documents.iter().map(json::Document::of).collect(),

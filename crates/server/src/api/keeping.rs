@@ -35,7 +35,7 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>) -> Response {
 /// Everything that is counted.
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     let answered = service.answer(|service| {
-        let text = service.metrics.text(&service.store)?;
+        let text = service.metrics.text(&service.store, service.jobs().ok().map(|jobs| &**jobs))?;
         Ok(Reply::bytes("text/plain; version=0.0.4; charset=utf-8", text.into()))
     });
     answered.await.into_response()

@@ -7,8 +7,10 @@
 
 pub(crate) mod collapsing;
 pub(crate) mod comparisons;
+pub(crate) mod decisions;
 pub(crate) mod documents;
 pub(crate) mod families;
+pub(crate) mod jobs;
 pub(crate) mod keeping;
 pub(crate) mod places;
 pub(crate) mod searching;

@@ -56,7 +56,7 @@ pub(crate) fn add_stream(service: Arc<Service>, body: Body, sweep: Option<i64>) 
     let (lines, answered) = mpsc::channel(LINES);
     tokio::spawn(async move { read_lines(&service, body, sweep, lines).await });
     tokio::spawn(answer_lines(answered, verdicts));
-    let mut response = Response::new(Body::new(Verdicts { read, end: false }));
+    let mut response = Response::new(piped(read));
     let kind = HeaderValue::from_static("application/x-ndjson");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response
@@ -213,13 +213,17 @@ async fn answer_lines(mut lines: mpsc::Receiver<Line>, mut verdicts: DuplexStrea
     tracing::debug!(documents = summary.documents, refused = summary.refused, "a stream ended");
 }
 
-/// The reading end of the pipe, as a body.
-struct Verdicts {
+/// The reading end of a pipe, as a body.
+pub(super) fn piped(read: DuplexStream) -> Body {
+    Body::new(Piped { read, end: false })
+}
+
+struct Piped {
     read: DuplexStream,
     end: bool,
 }
 
-impl hyper::body::Body for Verdicts {
+impl hyper::body::Body for Piped {
     type Data = Bytes;
     type Error = std::io::Error;
 

@@ -1,9 +1,9 @@
 //! Documents and what is said of them when they are stored or checked.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wonbon_input::time::format_time;
-use wonbon_store::{Stored, StoredDocument, Verdict};
+use wonbon_store::{Decision, Stored, StoredDocument, Verdict};
 
 /// What names a stored document: of one that is shown, found or answered.
 #[derive(Debug, Serialize, ToSchema)]
@@ -62,6 +62,9 @@ pub struct Document<'a> {
     pub features_equal: Option<usize>,
     /// How many copies it has.
     pub copies: u64,
+    /// What was decided of it, if that is in effect: original or not-a-copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
 }
 
 impl<'a> Document<'a> {
@@ -80,6 +83,7 @@ impl<'a> Document<'a> {
             resemblance: document.verdict.resemblance,
             features_equal: document.verdict.features_equal,
             copies: document.copies,
+            decision: document.decision.map(Decision::name),
         }
     }
 }
@@ -224,7 +228,7 @@ impl<'a> Checked<'a> {
 }
 
 /// What became of many documents.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AddSummary {
     /// Documents that were taken.
     pub documents: u64,
@@ -244,7 +248,7 @@ pub struct AddSummary {
     /// Redirects that were noted.
     pub redirects: u64,
     /// Records of web archives that are no documents.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub passed_over: u64,
     /// What was refused.
     pub refused: u64,

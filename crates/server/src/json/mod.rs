@@ -9,6 +9,7 @@
 
 mod changes;
 mod comparison;
+mod decisions;
 mod documents;
 mod questions;
 mod status;
@@ -18,6 +19,7 @@ pub use changes::{
     WatchedPlace, days, resemblance_classes,
 };
 pub use comparison::{Comparison, ComparisonEstimate, Difference, MovedBlock};
+pub use decisions::DecisionEntry;
 pub use documents::{
     AddSummary, Added, Checked, Document, Listed, Named, Redirected, verdict_name,
 };

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use wonbon_pages::{Cell, Page, escape, fill, thousands};
 use wonbon_store::{FamilyPart, Kind, PageHistory, Rule, StoredDocument};
 
+use super::decisions;
 use super::frame::{page, reply};
 use super::pieces::{
     document_link, family_columns, family_row, kind_mark, link, outside_link, part, span, time,
@@ -25,6 +26,8 @@ const MOST_CHARACTERS: usize = 100_000;
 #[derive(Debug, Deserialize)]
 pub(crate) struct DocumentQuestion {
     key: Option<String>,
+    /// The entry of a decision that was just made here.
+    decided: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -71,6 +74,7 @@ pub(crate) fn document(
     let title = document.title.as_deref().filter(|title| !title.trim().is_empty());
     let mut page = page(reader, title.unwrap_or(key));
     page.heading(title.unwrap_or(key));
+    decisions::notice(&mut page, service, reader, asked.decided, "document")?;
     verdict(&mut page, reader, &document, service.store.params().rule);
     links(&mut page, reader, &document);
     page.columns(|page| {
@@ -84,6 +88,7 @@ pub(crate) fn document(
             members(page, reader, &family, key);
         });
     }
+    decisions::section(&mut page, service, reader, &document)?;
     page.section(reader.say(Say::Text), |page| {
         let end = document.text.char_indices().nth(MOST_CHARACTERS).map(|(at, _)| at);
         let shown = &document.text[..end.unwrap_or(document.text.len())];
@@ -113,6 +118,7 @@ fn verdict(page: &mut Page, reader: &Reader, document: &StoredDocument, rule: Ru
         (None, Kind::Original) if document.copies > 0 => {
             escape(&reader.tell(Say::HasCopies, &[&thousands(document.copies)]))
         }
+        (None, Kind::Original) if document.decision.is_some() => String::new(),
         (None, Kind::Original) => escape(reader.say(Say::NoEarlierLikeIt)),
         (None, _) => escape(reader.say(Say::WithoutWords)),
     };
@@ -125,6 +131,9 @@ fn verdict(page: &mut Page, reader: &Reader, document: &StoredDocument, rule: Ru
     }
     if verdict.original.is_some() {
         facts.push(reader.tell(Say::ByTheRule, &[&rule.to_string()]));
+    }
+    if document.decision.is_some() && verdict.kind == Kind::Original {
+        facts.push(reader.say(Say::ByDecision).to_owned());
     }
     if !facts.is_empty() {
         why.push_str(&format!(" <small>({})</small>", escape(&facts.join(", "))));

@@ -5,6 +5,7 @@ use wonbon_sketch::ElementSet;
 use wonbon_store::{Families, FamilyPart};
 use wonbon_text::shingles::Shingler;
 
+use super::decisions;
 use super::frame::{page, reply};
 use super::pieces::{document_link, family_columns, family_row, link, next_link, time, time_line};
 use crate::messages::Say;
@@ -72,6 +73,7 @@ pub(crate) fn families_page(reader: &Reader, found: &Families, next: Option<Stri
         page.table(&columns, &rows);
     });
     next_link(&mut page, reader, "/families", &[], next.as_deref());
+    page.markup(format_args!("<p>{}</p>", link("/decisions", &[], reader.say(Say::AllDecisions))));
     reply(reader, "/families", page)
 }
 
@@ -82,6 +84,7 @@ pub(crate) fn family_page(
     part: &FamilyPart,
     offset: usize,
     next: Option<String>,
+    decided: Option<u64>,
 ) -> Result<Reply, Problem> {
     let first = part.documents.first();
     let original = first
@@ -95,10 +98,18 @@ pub(crate) fn family_page(
     let mut page = page(reader, &format!("{title} · {}", reader.say(Say::Family)));
     page.markup(format_args!("<h1>{}</h1>", document_link(&original, &title)));
     page.lead(&reader.tell(Say::FamilyOf, &[&thousands(part.total)]));
+    decisions::notice(&mut page, service, reader, decided, "family")?;
     time_line(&mut page, reader, &part.documents);
-    let rows: Vec<Vec<Cell>> =
-        part.documents.iter().map(|document| family_row(reader, document, &original, "")).collect();
-    page.table(&family_columns(reader), &rows);
+    let mut rows = Vec::with_capacity(part.documents.len());
+    for document in &part.documents {
+        let mut row = family_row(reader, document, &original, "");
+        row.push(decisions::member_cell(service, reader, document)?);
+        rows.push(row);
+    }
+    let mut columns = family_columns(reader).to_vec();
+    columns.push(reader.say(Say::Decision));
+    page.table(&columns, &rows);
+    page.markup(format_args!("<p>{}</p>", link("/decisions", &[], reader.say(Say::AllDecisions))));
     next_link(&mut page, reader, "/family", &[("key", &original)], next.as_deref());
     if part.documents.len() > 1 {
         page.section(reader.say(Say::Matrix), |page| {

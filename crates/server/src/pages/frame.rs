@@ -59,7 +59,7 @@ pub(crate) fn page(reader: &Reader, title: &str) -> Page {
 }
 
 /// The pages that are always one step away.
-const LINKS: [(&str, Say); 9] = [
+const LINKS: [(&str, Say); 11] = [
     ("/search", Say::Search),
     ("/ask", Say::Ask),
     ("/compare", Say::Compare),
@@ -68,6 +68,8 @@ const LINKS: [(&str, Say); 9] = [
     ("/changes", Say::Changes),
     ("/watch", Say::Watch),
     ("/families", Say::Families),
+    ("/crawl", Say::Crawl),
+    ("/jobs", Say::Jobs),
     ("/status", Say::Status),
 ];
 
@@ -111,11 +113,10 @@ fn framed(reader: &Reader, here: &str, page: &Page) -> String {
 fn twin(reader: &Reader, here: &str) -> String {
     let (path, question) = reader.address.split_once('?').unwrap_or((&reader.address, ""));
     let answers = match path {
-        "/" | "/changes" | "/watch" | "/families" | "/status" => true,
+        "/" | "/changes" | "/watch" | "/families" | "/decisions" | "/status" | "/jobs" => true,
         // What asks something needs a question.
-        "/search" | "/compare" | "/ask" | "/moved" | "/copies" | "/document" | "/family" => {
-            !question.is_empty()
-        }
+        "/search" | "/compare" | "/ask" | "/moved" | "/copies" | "/document" | "/family"
+        | "/job" | "/crawl" => !question.is_empty(),
         _ => false,
     };
     // A problem's page stands under no link.

@@ -3,14 +3,17 @@
 //! Each page is made of the pieces of `wonbon-pages`; what comes from documents or from whoever asks is
 //! escaped by them. The style sheet and the one small script are files of their own, because nothing
 //! inline may run ([`crate::guard`]). The script only improves: keys to go from difference to
-//! difference, and a key to get to the search box.
+//! difference, a key to get to the search box, and jobs that are kept up to date.
 
 mod ask;
 mod compare;
+mod crawl;
+mod decisions;
 mod document;
 mod families;
 pub(crate) mod frame;
 mod home;
+mod jobs;
 mod pieces;
 mod places;
 mod search;
@@ -19,10 +22,13 @@ mod status;
 
 pub(crate) use ask::ask_page;
 pub(crate) use compare::compare_page;
+pub(crate) use crawl::crawl_page;
+pub(crate) use decisions::{back_from_decision, decisions_page};
 pub(crate) use document::{document, raw};
 pub(crate) use families::{families_page, family_page};
 pub(crate) use frame::{choose, mark, problem_page, script, style};
 pub(crate) use home::{go, home};
+pub(crate) use jobs::{job_page, jobs_page, no_jobs_page};
 pub(crate) use pieces::coded_paragraph;
 pub(crate) use places::{changes_page, copies_page, history_page, moved_page, watch_page};
 pub(crate) use search::{ResultPage, search_page};

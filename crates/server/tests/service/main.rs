@@ -6,7 +6,10 @@
 
 mod api;
 mod bad_input;
+mod decisions;
 mod full_disk;
+mod jobs;
+mod kills;
 mod pages;
 mod problems;
 mod process;

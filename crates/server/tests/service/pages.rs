@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use wonbon_server::Config;
 use wonbon_server::tokens::{Scope, Tokens};
-use wonbon_store::{Content, NewDocument};
+use wonbon_store::{By, Content, Decision, NewDocument};
 
 use crate::support::{Answer, Running, address, text};
 
@@ -25,7 +25,7 @@ fn filled() -> Running {
     service
 }
 
-const PAGES: [&str; 19] = [
+const PAGES: [&str; 20] = [
     "/",
     "/search",
     "/search?q=ferry",
@@ -43,6 +43,7 @@ const PAGES: [&str; 19] = [
     "/watch",
     "/families",
     "/family?key=third",
+    "/decisions",
     "/status",
     "/docs",
 ];
@@ -261,6 +262,8 @@ async fn pages_about(payload: &str) -> Vec<(String, String)> {
     let other = format!("other {payload}.");
     service.store(&[document(&key, 1), document(&other, 2_000_000)]);
     service.store.watch(&key).unwrap();
+    let by = By { who: &format!("who {payload}"), reason: Some(&format!("reason {payload}")) };
+    service.store.decide(&other, Decision::NotACopy, &by, None).unwrap();
     let mut pages = Vec::new();
     for address in [
         "/".to_owned(),
@@ -272,6 +275,9 @@ async fn pages_about(payload: &str) -> Vec<(String, String)> {
         address("/family", &[("key", &key)]),
         "/families".to_owned(),
         "/watch".to_owned(),
+        "/decisions".to_owned(),
+        address("/decisions", &[("key", &other)]),
+        address("/document", &[("key", &other), ("decided", "1")]),
         address("/document", &[("key", &format!("nobody {payload}"))]),
         address(
             "/search",

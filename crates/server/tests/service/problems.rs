@@ -115,6 +115,7 @@ async fn every_code_is_seen() {
     let if_match = [json_type, ("if-match", "\"1-1\"")];
     let body = json!({"id": "a", "text": "b"}).to_string();
     see(Code::NotAsExpected, service.call("POST", "/v1/documents", &if_match, body).await);
+    see(Code::NothingToUndo, service.post("/v1/decisions/undo", &json!({"key": "a"})).await);
     see(Code::NoBackups, service.post("/v1/backup", &json!({"name": "a"})).await);
     let sweep = async |date: &str| {
         let document = json!({"id": "s", "text": text(2)});
@@ -129,6 +130,21 @@ async fn every_code_is_seen() {
     let backups = limited(|config| config.backups = Some(folder.path().to_owned()));
     backups.post("/v1/backup", &json!({"name": "a"})).await;
     see(Code::AlreadyThere, backups.post("/v1/backup", &json!({"name": "a"})).await);
+
+    see(Code::NoJobs, backups.get("/v1/jobs").await);
+    let working = limited(|config| {
+        config.jobs = Some(wonbon_server::JobsConfig::new(folder.path().join("jobs")))
+    });
+    see(Code::UnknownJob, working.get("/v1/jobs/7").await);
+    see(Code::UnknownJob, working.get("/v1/jobs/first").await);
+    let import = json!({"kind": "import", "inputs": ["../tokens"]});
+    see(Code::BadInput, working.post("/v1/jobs", &import).await);
+    let crawl = json!({"kind": "crawl", "seeds": ["http://127.0.0.1/"]});
+    see(Code::ForbiddenAddress, working.post("/v1/jobs", &crawl).await);
+    std::fs::write(folder.path().join("jobs/in/none.jsonl"), "").unwrap();
+    let import = json!({"kind": "import", "inputs": ["none.jsonl"]});
+    assert_eq!(working.post("/v1/jobs", &import).await.status, 202);
+    see(Code::WrongState, working.call("POST", "/v1/jobs/1/resume", &[], "").await);
 
     let small = limited(|config| config.limits.body_bytes = 100);
     see(Code::TooLarge, small.add(&json!({"id": "a", "text": "word ".repeat(50)})).await);

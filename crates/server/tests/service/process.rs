@@ -1,7 +1,5 @@
-//! Real servers and real connections: what is acknowledged is there after kill -9 and after a clean
-//! end, and clients that are slow, silent or too talkative harm nobody.
-//!
-//! `WONBON_KILLS` sets how often a server is killed, 10 by default.
+//! Real servers and real connections: what is acknowledged is there after a clean end (and after kill
+//! -9: `kills`), and clients that are slow, silent or too talkative harm nobody.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,6 +14,7 @@ use serde_json::{Value, json};
 use wonbon_server::{Config, Server};
 use wonbon_store::Store;
 
+use crate::jobs::jobs_in;
 use crate::support::{Answer, text};
 
 /// Serves a directory's store on a free port until `end`, and writes the address beside the store.
@@ -48,7 +47,14 @@ pub(crate) fn address_of(directory: &Path) -> SocketAddr {
 #[test]
 fn child() {
     let Ok(directory) = std::env::var("WONBON_SERVED") else { return };
-    serve(Path::new(&directory), Config::default(), std::future::pending());
+    let directory = Path::new(&directory);
+    let jobs = directory.join("jobs").is_dir().then(|| {
+        let mut jobs = jobs_in(directory, &["127.0.0.1"]);
+        jobs.at_once = 3;
+        jobs
+    });
+    let config = Config { jobs, ..Config::default() };
+    serve(directory, config, std::future::pending());
 }
 
 /// Starts a server process, by a program that is given it and its arguments or as it is.
@@ -73,13 +79,14 @@ pub(crate) fn start_child(directory: &Path, by: &[&str]) -> Child {
 }
 
 /// A server in this process, and what ends it.
-struct Served {
-    address: SocketAddr,
+pub(crate) struct Served {
+    pub(crate) address: SocketAddr,
     end: tokio::sync::oneshot::Sender<()>,
     thread: JoinHandle<()>,
 }
 
-fn start(directory: &Path, config: Config) -> Served {
+pub(crate) fn start(directory: &Path, config: Config) -> Served {
+    let _ = std::fs::remove_file(directory.join("address"));
     let (end, ended) = tokio::sync::oneshot::channel();
     let served = directory.to_owned();
     let thread = std::thread::spawn(move || {
@@ -91,7 +98,7 @@ fn start(directory: &Path, config: Config) -> Served {
 }
 
 impl Served {
-    fn stop(self) {
+    pub(crate) fn stop(self) {
         self.end.send(()).unwrap();
         self.thread.join().unwrap();
     }
@@ -160,45 +167,6 @@ pub(crate) fn acknowledged(verdicts: &[Value]) -> BTreeSet<String> {
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_by_a_kill_in_the_middle_of_streams() {
-    let kills: u64 = std::env::var("WONBON_KILLS").map_or(10, |text| text.parse().unwrap());
-    let folder = tempfile::tempdir().unwrap();
-    let mut all = BTreeSet::new();
-    let mut in_midst = 0;
-    for kill in 0..kills {
-        let mut child = start_child(folder.path(), &[]);
-        let address = address_of(folder.path());
-        let stop = AtomicBool::new(false);
-        let told: Vec<BTreeSet<String>> = std::thread::scope(|scope| {
-            let clients: Vec<_> = (0..3)
-                .map(|client| {
-                    let first = (kill * 3 + client) * 1_000_000;
-                    let stop = &stop;
-                    scope.spawn(move || stream(address, first..first + 1_000_000, stop))
-                })
-                .collect();
-            std::thread::sleep(Duration::from_millis(150 + (kill * 37) % 200));
-            child.kill().unwrap();
-            child.wait().unwrap();
-            stop.store(true, Ordering::Relaxed);
-            clients.into_iter().map(|client| acknowledged(&client.join().unwrap())).collect()
-        });
-        in_midst += u64::from(told.iter().any(|ids| !ids.is_empty()));
-        all.extend(told.into_iter().flatten());
-        let store = Store::open(&folder.path().join("store")).unwrap();
-        for id in &all {
-            assert!(store.get(id).unwrap().is_some(), "{id} was acknowledged and is not there");
-        }
-        store.close().unwrap();
-    }
-    let store = Store::open(&folder.path().join("store")).unwrap();
-    let verified = store.verify().unwrap();
-    assert_eq!((verified.differences, &verified.first), (0, &Vec::new()));
-    println!("{kills} kills, {in_midst} in the midst, {} acknowledged", all.len());
-    assert!(in_midst > 0, "no kill met a stream");
-}
-
-#[test]
 fn a_clean_end_acknowledges_or_refuses_every_line() {
     let folder = tempfile::tempdir().unwrap();
     let served = start(folder.path(), Config::default());
@@ -225,7 +193,7 @@ fn a_clean_end_acknowledges_or_refuses_every_line() {
 }
 
 /// One request on a connection of its own.
-fn request(address: SocketAddr, head: &str) -> std::io::Result<String> {
+pub(crate) fn request(address: SocketAddr, head: &str) -> std::io::Result<String> {
     let mut connection = TcpStream::connect(address)?;
     connection.set_read_timeout(Some(Duration::from_secs(30)))?;
     connection.write_all(head.as_bytes())?;

@@ -1,35 +1,38 @@
 //! The store as the place where a crawl's pages go.
-
-use std::path::Path;
-use std::sync::Arc;
+//!
+//! The crawl knows no store and the store no crawl; whoever has both puts one into the other with
+//! this: the program (`wonbon crawl --store`) and the service's jobs.
 
 use wonbon_crawl::sink::{PageSink, SinkError, SinkPage, Ticket, Verdict};
 use wonbon_input::rows::Ranking;
 use wonbon_input::time::microseconds;
-use wonbon_store::{Content, Kind, NewDocument, Pending, Recognised, Redirect, Store};
-
-use crate::store::{explained, too_early};
+use wonbon_store::{Content, Kind, NewDocument, Pending, Recognised, Redirect, Store, StoreError};
 
 /// Adds pages to a store, as one sweep.
-pub(crate) struct IntoStore {
+pub struct IntoStore {
     store: Store,
     sweep: i64,
 }
 
+impl std::fmt::Debug for IntoStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IntoStore").field("sweep", &self.sweep).finish_non_exhaustive()
+    }
+}
+
 impl IntoStore {
-    /// Opens or makes a store.
-    pub(crate) fn open(directory: &Path, sweep: i64) -> anyhow::Result<Arc<Self>> {
-        let store = Store::open_or_create(directory, None).map_err(explained)?;
-        if let Some(latest) = store.sweeps().map_err(explained)?.last().copied()
+    /// As the sweep of a date, in microseconds since 1970.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::SweepTooEarly`] if the store has a later one.
+    pub fn sweep(store: Store, sweep: i64) -> Result<Self, StoreError> {
+        if let Some(latest) = store.sweeps()?.last().copied()
             && sweep < latest
         {
-            return Err(too_early(sweep, latest));
+            return Err(StoreError::SweepTooEarly { sweep, latest });
         }
-        Ok(Arc::new(IntoStore { store, sweep }))
-    }
-
-    pub(crate) fn close(&self) -> anyhow::Result<()> {
-        Ok(self.store.clone().close()?)
+        Ok(IntoStore { store, sweep })
     }
 }
 

@@ -1,0 +1,263 @@
+//! What people decide: the original, not a copy, taken back; and the log of it.
+//!
+//! A decision is stored and every verdict it changes with it before it is answered. From programs it
+//! comes as JSON, from people as a form of a document's or a family's page, which is then shown again.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::ETAG;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use wonbon_store::{By, Decision, DecisionEntry, Expected};
+
+use super::documents::{edit_mark, expected};
+use crate::asked::{ContentKind, from_form, from_json, limit, whole_body};
+use crate::guard::Who;
+use crate::json;
+use crate::pages;
+use crate::paging::{Cursor, next_of};
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+use crate::view::{Reply, View};
+
+/// What can be decided of a document.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum DecisionName {
+    /// It is the original: it comes before all others of which this was not said.
+    Original,
+    /// It is an original, at its usual place.
+    NotACopy,
+}
+
+/// A decision about a document.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct DecideParameters {
+    /// The document's key or address.
+    key: String,
+    /// What it is.
+    decision: DecisionName,
+    /// Why: up to 1000 characters.
+    reason: Option<String>,
+    /// From a form: the page to go back to.
+    #[serde(default)]
+    #[schema(ignore)]
+    back: String,
+}
+
+/// A decision to take back.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct UndoParameters {
+    /// The document's key or address.
+    key: String,
+    /// The entry of the log to take back; it has to be the document's last decision. Without it the
+    /// last one is taken back, whichever that is.
+    entry: Option<u64>,
+    /// Why: up to 1000 characters.
+    reason: Option<String>,
+    /// From a form: the page to go back to.
+    #[serde(default)]
+    #[schema(ignore)]
+    back: String,
+}
+
+/// What became of a decision.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DecisionAnswer<'a> {
+    /// Its entry in the log; nothing if the same was in effect already.
+    entry: Option<json::DecisionEntry<'a>>,
+    /// The document as it is now.
+    document: Option<DecidedDocument<'a>>,
+}
+
+/// What a document is after a decision.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DecidedDocument<'a> {
+    /// Its key.
+    id: &'a str,
+    /// What was decided of it, if that is in effect.
+    decision: Option<&'static str>,
+    /// What it is.
+    verdict: &'static str,
+    /// The key of its original, if it is a copy.
+    original: Option<&'a str>,
+    /// How many copies it has.
+    copies: u64,
+}
+
+/// Decides about a document.
+#[utoipa::path(
+    post,
+    path = "/v1/decisions",
+    tag = "families",
+    description = "Decides that a document is `original` (it comes before all others of which nobody \
+        decided so, and what is like it becomes its copy) or `not-a-copy` (it is an original at its \
+        usual place). A new decision replaces the one in effect; verdicts follow at once, and later \
+        ones respect it. It is recorded in the log with the name of the token. `If-Match` with the \
+        document's `ETag` decides only if nobody edited it or decided about it since.",
+    request_body(content = DecideParameters, content_type = "application/json"),
+    responses((status = 200, body = DecisionAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn decide(State(service): State<Arc<Service>>, request: Request) -> Response {
+    changed(service, request, |service, asked: DecideParameters, who, expected| {
+        let decision = match asked.decision {
+            DecisionName::Original => Decision::Original,
+            DecisionName::NotACopy => Decision::NotACopy,
+        };
+        let by = By { who: who.name(), reason: asked.reason.as_deref() };
+        let entry = service.store.decide(&asked.key, decision, &by, expected)?;
+        Ok(Changed { entry, key: asked.key, back: asked.back })
+    })
+    .await
+}
+
+/// Takes a decision back.
+#[utoipa::path(
+    post,
+    path = "/v1/decisions/undo",
+    tag = "families",
+    description = "Takes the last decision about a document back: what was in effect before it is again. \
+        With `entry` only if that entry of the log is the last decision. It is recorded too.",
+    request_body(content = UndoParameters, content_type = "application/json"),
+    responses((status = 200, body = DecisionAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn undo(State(service): State<Arc<Service>>, request: Request) -> Response {
+    changed(service, request, |service, asked: UndoParameters, who, expected| {
+        let by = By { who: who.name(), reason: asked.reason.as_deref() };
+        let entry = service.store.undo_decision(&asked.key, asked.entry, &by, expected)?;
+        Ok(Changed { entry: Some(entry), key: asked.key, back: asked.back })
+    })
+    .await
+}
+
+/// What was done, and where a person goes from there.
+struct Changed {
+    entry: Option<DecisionEntry>,
+    key: String,
+    back: String,
+}
+
+/// Takes a request apart, has it done, and answers.
+async fn changed<P>(
+    service: Arc<Service>,
+    request: Request,
+    change: fn(&Service, P, &Who, Option<Expected>) -> Result<Changed, Problem>,
+) -> Response
+where
+    P: DeserializeOwned + Send + 'static,
+{
+    let (parts, body) = request.into_parts();
+    let answered = async {
+        let body = whole_body(&service, &parts.headers, body).await?;
+        let asked: P = if parts.uri.path().starts_with("/v1/") {
+            let kind = ContentKind::of(&parts.headers);
+            if kind.essence != "application/json" {
+                return Err(kind.refused("application/json"));
+            }
+            kind.check_charset()?;
+            from_json(&body)?
+        } else {
+            from_form(&service, &parts, body).await?
+        };
+        if service.is_ending() {
+            return Err(Problem::new(Code::ShuttingDown, "nothing more is decided"));
+        }
+        done(&service, &parts, asked, change).await
+    };
+    let answered: Result<Reply, Problem> = answered.await;
+    answered.into_response()
+}
+
+async fn done<P>(
+    service: &Arc<Service>,
+    parts: &Parts,
+    asked: P,
+    change: fn(&Service, P, &Who, Option<Expected>) -> Result<Changed, Problem>,
+) -> Result<Reply, Problem>
+where
+    P: Send + 'static,
+{
+    let (view, who) = (View::of(service, parts), Who::of(parts));
+    let expected = expected(&parts.headers)?;
+    service
+        .answer(move |service| {
+            let Changed { entry, key, back } = change(service, asked, &who, expected)?;
+            if let View::Page(_) = view {
+                let number = entry.map(|entry| entry.entry);
+                return Ok(Reply::see_other(&pages::back_from_decision(&back, &key, number)));
+            }
+            // It may have been removed since.
+            let document = service.store.find(&key)?;
+            let reply = Reply::json(&DecisionAnswer {
+                entry: entry.as_ref().map(json::DecisionEntry::of),
+                document: document.as_ref().map(|document| DecidedDocument {
+                    id: &document.key,
+                    decision: document.decision.map(Decision::name),
+                    verdict: document.verdict.kind.name(),
+                    original: document.verdict.original.as_deref(),
+                    copies: document.copies,
+                }),
+            });
+            Ok(match &document {
+                Some(document) => reply.with_header(ETAG, edit_mark(document)),
+                None => reply,
+            })
+        })
+        .await
+}
+
+/// Which entries of the log.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DecisionsQuestion {
+    /// Only what was decided of the document of this key.
+    pub(crate) key: Option<String>,
+    /// How many: 50 unless said, at most 1000.
+    pub(crate) limit: Option<usize>,
+    /// Where the list goes on.
+    pub(crate) cursor: Option<String>,
+}
+
+/// Entries of the log of decisions.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DecisionsAnswer<'a> {
+    /// The latest first.
+    decisions: Vec<json::DecisionEntry<'a>>,
+    /// Where the list goes on, if it does.
+    next: Option<String>,
+}
+
+/// The log of decisions.
+#[utoipa::path(
+    get,
+    path = "/v1/decisions",
+    tag = "families",
+    description = "Who decided what of which document, when and why, and what was taken back; the latest \
+        first. Entries are numbered from 1 and never change.",
+    params(DecisionsQuestion),
+    responses((status = 200, body = DecisionsAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn decisions(
+    service: &Service,
+    asked: DecisionsQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    let limit = limit(asked.limit, 50, 1000)?;
+    let before = Cursor::read(asked.cursor.as_deref(), 'e')?.map(|Cursor([entry, _])| entry);
+    let key = asked.key.as_deref().filter(|key| !key.is_empty());
+    let entries = service.store.decisions(key, before, limit + 1)?;
+    let is_more = entries.len() > limit;
+    let entries = &entries[..entries.len().min(limit)];
+    let next = next_of(is_more, 'e', entries.last().map(|last| [last.entry, 0]));
+    Ok(match view {
+        View::Page(reader) => pages::decisions_page(reader, key, entries, next.as_deref()),
+        View::Json => Reply::json(&DecisionsAnswer {
+            decisions: entries.iter().map(json::DecisionEntry::of).collect(),
+            next,
+        }),
+    })
+}

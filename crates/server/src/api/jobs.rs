@@ -1,0 +1,571 @@
+//! Jobs over HTTP: started, listed, watched, paused, resumed, cancelled.
+//!
+//! What changes a job answers 202 with the job as it is then: a job that runs takes a moment to hear it.
+//! Events are server-sent (`text/event-stream`): `state` when the job's state changes, and first of all,
+//! `progress` at most four times a second in between, each with the whole job; a comment now and then
+//! keeps the connection open. The stream ends behind the state that ends the job, or with the service.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, LOCATION};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt;
+use utoipa::{IntoParams, ToSchema};
+
+use super::streams::piped;
+use crate::asked::{ContentKind, from_form, from_json, limit, whole_body};
+use crate::guard::Who;
+use crate::jobs::{
+    ClusterAsked, CrawlAsked, DedupAsked, Entry, ImportAsked, Job, JobAsked, JobProgress, JobState,
+    Jobs, Wanted,
+};
+use crate::pages;
+use crate::paging::{Cursor, next_of};
+use crate::problem::{Code, Problem};
+use crate::service::Service;
+use crate::view::{Reply, View};
+
+/// At most so often is progress told.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+/// After so long without news a comment says that the connection is meant to be open.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How long somebody who watches may take to read what was sent.
+const SLOW_READER: Duration = Duration::from_secs(60);
+
+/// Bytes of events that wait for their reader.
+const UNREAD: usize = 64 << 10;
+
+/// A job, whole.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JobAnswer<'a> {
+    /// Where it is asked about.
+    address: String,
+    /// What kind of job.
+    kind: &'a str,
+    #[serde(flatten)]
+    job: &'a Job,
+}
+
+impl<'a> JobAnswer<'a> {
+    pub(crate) fn of(job: &'a Job) -> Self {
+        JobAnswer { address: address(job), kind: job.asked.kind(), job }
+    }
+}
+
+fn address(job: &Job) -> String {
+    format!("/v1/jobs/{}", job.number)
+}
+
+/// A job in a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JobListed<'a> {
+    /// Where it is asked about.
+    address: String,
+    /// Its number.
+    number: u32,
+    /// What kind of job.
+    kind: &'a str,
+    /// Its first input or seed, and how many more there are.
+    about: String,
+    /// How it is.
+    state: JobState,
+    /// What it was asked to become and is not yet.
+    wanted: Option<Wanted>,
+    /// Whose token it was started with.
+    who: Option<&'a str>,
+    /// When it was asked for.
+    created: &'a str,
+    /// When it began to work, first.
+    started: Option<&'a str>,
+    /// When it ended, last.
+    ended: Option<&'a str>,
+    /// Why it failed.
+    error: Option<&'a str>,
+    /// How far it is.
+    progress: &'a JobProgress,
+}
+
+impl<'a> JobListed<'a> {
+    fn of(job: &'a Job) -> Self {
+        JobListed {
+            address: address(job),
+            number: job.number,
+            kind: job.asked.kind(),
+            about: job.asked.about(),
+            state: job.state,
+            wanted: job.wanted,
+            who: job.who.as_deref(),
+            created: &job.created,
+            started: job.started.as_deref(),
+            ended: job.ended.as_deref(),
+            error: job.error.as_deref(),
+            progress: &job.progress,
+        }
+    }
+}
+
+/// Jobs, the latest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JobList<'a> {
+    /// A page of them.
+    jobs: Vec<JobListed<'a>>,
+    /// Where the list goes on, if it does.
+    next: Option<String>,
+}
+
+/// Which jobs.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct JobsQuestion {
+    /// How many: 20 unless said, at most 1000.
+    limit: Option<usize>,
+    /// Where the list goes on.
+    cursor: Option<String>,
+}
+
+/// Jobs, the latest first.
+#[utoipa::path(
+    get,
+    path = "/v1/jobs",
+    tag = "jobs",
+    description = "Jobs, the latest first, with how far they are. Needs a service that was started with `--jobs DIR`, as everything about jobs does.",
+    params(JobsQuestion),
+    responses((status = 200, body = JobList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn list(service: &Service, asked: JobsQuestion, view: &View) -> Result<Reply, Problem> {
+    let jobs = match (service.jobs(), view) {
+        (Ok(jobs), _) => jobs,
+        (Err(_), View::Page(reader)) => return Ok(pages::no_jobs_page(reader, "/jobs")),
+        (Err(problem), View::Json) => return Err(problem),
+    };
+    let limit = limit(asked.limit, 20, 1000)?;
+    let below = match Cursor::read(asked.cursor.as_deref(), 'j')? {
+        Some(Cursor([number, _])) => Some(u32::try_from(number).map_err(|_| Cursor::wrong())?),
+        None => None,
+    };
+    let mut shown: Vec<Job> =
+        jobs.list(below).iter().take(limit + 1).map(|entry| entry.job()).collect();
+    let is_more = shown.len() > limit;
+    shown.truncate(limit);
+    let next = next_of(is_more, 'j', shown.last().map(|job| [u64::from(job.number), 0]));
+    Ok(match view {
+        View::Page(reader) => {
+            pages::jobs_page(reader, &shown, next.as_deref(), &jobs.input_names(100))
+        }
+        View::Json => {
+            let jobs = shown.iter().map(JobListed::of).collect();
+            Reply::json(&JobList { jobs, next })
+        }
+    })
+}
+
+/// Which job.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct JobQuestion {
+    number: u32,
+}
+
+/// `/job`: one job, for people.
+pub(crate) fn job_page(
+    service: &Service,
+    asked: JobQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    let job = service.jobs()?.get(asked.number)?.job();
+    Ok(match view {
+        View::Page(reader) => pages::job_page(reader, &job),
+        View::Json => Reply::json(&JobAnswer::of(&job)),
+    })
+}
+
+/// Which crawl; the latest if none is said.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct CrawlQuestion {
+    number: Option<u32>,
+}
+
+/// `/crawl`: start one, and watch one.
+pub(crate) fn crawl_page(
+    service: &Service,
+    asked: CrawlQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    let jobs = match (service.jobs(), view) {
+        (Ok(jobs), _) => jobs,
+        (Err(_), View::Page(reader)) => return Ok(pages::no_jobs_page(reader, "/crawl")),
+        (Err(problem), View::Json) => return Err(problem),
+    };
+    let crawls: Vec<Job> = jobs
+        .list(None)
+        .iter()
+        .map(|entry| entry.job())
+        .filter(|job| job.asked.is_crawl())
+        .collect();
+    let shown = match asked.number {
+        Some(number) => {
+            let found = crawls.iter().find(|job| job.number == number);
+            let unknown = || Problem::new(Code::UnknownJob, format!("there is no crawl {number}"));
+            Some(found.ok_or_else(unknown)?)
+        }
+        None => crawls.first(),
+    };
+    Ok(match view {
+        View::Page(reader) => pages::crawl_page(reader, shown, &crawls),
+        View::Json => match shown {
+            Some(job) => Reply::json(&JobAnswer::of(job)),
+            None => return Err(Problem::new(Code::UnknownJob, "there is no crawl yet")),
+        },
+    })
+}
+
+fn accepted(job: &Job) -> Reply {
+    let location = HeaderValue::from_str(&address(job)).expect("it has plain letters");
+    Reply::json(&JobAnswer::of(job))
+        .with_status(StatusCode::ACCEPTED)
+        .with_header(LOCATION, location)
+}
+
+/// Starts a job.
+#[utoipa::path(
+    post,
+    path = "/v1/jobs",
+    tag = "jobs",
+    description = "Starts a job: `import` files into the store, `dedup` or `cluster` a corpus, or `crawl`. Files are named by their path below the folder `in` of the jobs' directory; results are written to the directory of the job's number there. The job is durable when the answer comes, and runs when there is room. A crawl asks public addresses only, and those named with `--allow-private` when the service was started.",
+    request_body(content = JobAsked, content_type = "application/json"),
+    responses((status = 202, body = JobAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn start(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let started = async {
+        service.jobs()?;
+        let body = whole_body(&service, &parts.headers, body).await?;
+        let kind = ContentKind::of(&parts.headers);
+        if kind.essence != "application/json" {
+            return Err(kind.refused("application/json"));
+        }
+        kind.check_charset()?;
+        let asked: JobAsked = from_json(&body)?;
+        let who = Who::of(&parts).token();
+        let start = move |service: &Service| Jobs::start(service.jobs()?, asked, who);
+        service.answer(move |service| Ok(accepted(&start(service)?))).await
+    };
+    started.await.into_response()
+}
+
+fn numbered(text: &str) -> Result<u32, Problem> {
+    text.parse().map_err(|_| Problem::new(Code::UnknownJob, format!("there is no job `{text}`")))
+}
+
+/// Shows a job.
+#[utoipa::path(
+    get,
+    path = "/v1/jobs/{number}",
+    tag = "jobs",
+    description = "A job: what it was asked, how it is, how far it is, what came of it.",
+    params(("number" = u32, Path, description = "Its number.")),
+    responses((status = 200, body = JobAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn get_one(
+    State(service): State<Arc<Service>>,
+    Path(number): Path<String>,
+) -> Response {
+    let answered = service.answer(move |service| {
+        let job = service.jobs()?.get(numbered(&number)?)?.job();
+        Ok(Reply::json(&JobAnswer::of(&job)))
+    });
+    answered.await.into_response()
+}
+
+/// What a person or a program does with a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Change {
+    Cancel,
+    Pause,
+    Resume,
+}
+
+impl Change {
+    fn make(self, service: &Service, number: u32) -> Result<Job, Problem> {
+        let jobs = service.jobs()?;
+        match self {
+            Change::Cancel => Jobs::ask(jobs, number, Wanted::Cancelled),
+            Change::Pause => Jobs::ask(jobs, number, Wanted::Paused),
+            Change::Resume => Jobs::resume(jobs, number),
+        }
+    }
+}
+
+async fn changed(service: Arc<Service>, number: String, change: Change) -> Response {
+    let answered = service.answer(move |service| {
+        service.jobs()?;
+        Ok(accepted(&change.make(service, numbered(&number)?)?))
+    });
+    answered.await.into_response()
+}
+
+/// Cancels a job.
+#[utoipa::path(
+    post,
+    path = "/v1/jobs/{number}/cancel",
+    tag = "jobs",
+    description = "Cancels a job. What it made stays; one that runs stops within a moment, and `wanted` says so until it has.",
+    params(("number" = u32, Path, description = "Its number.")),
+    responses((status = 202, body = JobAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn cancel(
+    State(service): State<Arc<Service>>,
+    Path(number): Path<String>,
+) -> Response {
+    changed(service, number, Change::Cancel).await
+}
+
+/// Pauses a job.
+#[utoipa::path(
+    post,
+    path = "/v1/jobs/{number}/pause",
+    tag = "jobs",
+    description = "Pauses a job until it is resumed, also over restarts of the service. A crawl finishes the requests that are under way.",
+    params(("number" = u32, Path, description = "Its number.")),
+    responses((status = 202, body = JobAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn pause(
+    State(service): State<Arc<Service>>,
+    Path(number): Path<String>,
+) -> Response {
+    changed(service, number, Change::Pause).await
+}
+
+/// Resumes a job.
+#[utoipa::path(
+    post,
+    path = "/v1/jobs/{number}/resume",
+    tag = "jobs",
+    description = "Lets a job go on that was paused or cancelled, or that failed, from where it durably was. A crawl goes on only while no later sweep was added to the store.",
+    params(("number" = u32, Path, description = "Its number.")),
+    responses((status = 202, body = JobAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn resume(
+    State(service): State<Arc<Service>>,
+    Path(number): Path<String>,
+) -> Response {
+    changed(service, number, Change::Resume).await
+}
+
+/// Watches a job.
+#[utoipa::path(
+    get,
+    path = "/v1/jobs/{number}/events",
+    tag = "jobs",
+    description = "Server-sent events: `state` at first and whenever the job's state changes, `progress` in between, each with the whole job as its data. Ends behind the state that ends the job.",
+    params(("number" = u32, Path, description = "Its number.")),
+    responses((status = 200, body = String, description = "events", content_type = "text/event-stream"), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) async fn events(
+    State(service): State<Arc<Service>>,
+    Path(number): Path<String>,
+) -> Response {
+    let found =
+        service.jobs().and_then(|jobs| numbered(&number).and_then(|number| jobs.get(number)));
+    let entry = match found {
+        Ok(entry) => entry,
+        Err(problem) => return problem.into_response(),
+    };
+    let (mut events, read) = tokio::io::duplex(UNREAD);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = tell(&entry, &mut events) => {}
+            () = service.ended() => {}
+        }
+    });
+    let mut response = Response::new(piped(read));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Tells how a job goes until it has ended or nobody listens.
+async fn tell(entry: &Entry, events: &mut tokio::io::DuplexStream) {
+    let mut changes = entry.watch();
+    let mut told = None;
+    loop {
+        changes.mark_unchanged();
+        let job = entry.job();
+        let now = Some((job.state, job.wanted));
+        let name = if told == now { "progress" } else { "state" };
+        told = now;
+        let data = serde_json::to_string(&JobAnswer::of(&job)).expect("it has text for keys");
+        let is_last = job.state.is_end();
+        if !sent(events, format!("event: {name}\ndata: {data}\n\n")).await || is_last {
+            return;
+        }
+        tokio::time::sleep(TELL_EVERY).await;
+        while tokio::time::timeout(KEEP_ALIVE, changes.changed()).await.is_err() {
+            if !sent(events, ": nothing new\n\n".to_owned()).await {
+                return;
+            }
+        }
+    }
+}
+
+async fn sent(events: &mut tokio::io::DuplexStream, text: String) -> bool {
+    let written = tokio::time::timeout(SLOW_READER, events.write_all(text.as_bytes())).await;
+    matches!(written, Ok(Ok(())))
+}
+
+/// What a form of a page does: starts a job or changes one, and goes to its page.
+async fn posted<P, F>(service: Arc<Service>, request: Request, answer: F) -> Response
+where
+    P: serde::de::DeserializeOwned + Send + 'static,
+    F: FnOnce(&Service, P, Option<String>) -> Result<String, Problem> + Send + 'static,
+{
+    let (parts, body) = request.into_parts();
+    let answered = async {
+        let body = whole_body(&service, &parts.headers, body).await?;
+        let form: P = from_form(&service, &parts, body).await?;
+        let who = Who::of(&parts).token();
+        service.answer(move |service| Ok(Reply::see_other(&answer(service, form, who)?))).await
+    };
+    answered.await.into_response()
+}
+
+/// A change of a job, from a form.
+#[derive(Debug, Deserialize)]
+struct ChangeForm {
+    number: u32,
+    change: Change,
+    /// Whether the form stands on the page of crawls.
+    #[serde(default)]
+    crawl: bool,
+}
+
+/// `POST /job`: cancels, pauses or resumes one.
+pub(crate) async fn change_by_form(
+    State(service): State<Arc<Service>>,
+    request: Request,
+) -> Response {
+    posted(service, request, |service, form: ChangeForm, _| {
+        let job = form.change.make(service, form.number)?;
+        let page = if form.crawl { "/crawl" } else { "/job" };
+        Ok(format!("{page}?number={}", job.number))
+    })
+    .await
+}
+
+/// A job over files, from a form.
+#[derive(Debug, Deserialize)]
+struct StartForm {
+    kind: String,
+    /// A path a line.
+    inputs: String,
+    #[serde(default)]
+    threshold: String,
+    #[serde(default)]
+    sweep: String,
+}
+
+/// What stands on the lines of a field.
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// What stands in a field, if something does.
+fn filled(text: &str) -> Option<String> {
+    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn number<N: std::str::FromStr>(name: &str, text: &str) -> Result<Option<N>, Problem> {
+    let Some(text) = filled(text) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| {
+        Problem::new(Code::BadParameter, format!("`{name}` is a number, not `{text}`"))
+    })
+}
+
+/// `POST /jobs`: starts an import, a deduplication or a clustering.
+pub(crate) async fn start_by_form(
+    State(service): State<Arc<Service>>,
+    request: Request,
+) -> Response {
+    posted(service, request, |service, form: StartForm, who| {
+        let inputs = lines(&form.inputs);
+        let threshold = number("threshold", &form.threshold)?;
+        let asked = match form.kind.as_str() {
+            "import" => JobAsked::Import(ImportAsked {
+                inputs,
+                sweep: filled(&form.sweep),
+                ..ImportAsked::default()
+            }),
+            "dedup" => JobAsked::Dedup(DedupAsked { inputs, threshold, ..DedupAsked::default() }),
+            "cluster" => {
+                JobAsked::Cluster(ClusterAsked { inputs, threshold, ..ClusterAsked::default() })
+            }
+            other => {
+                let detail = format!("`kind` is import, dedup or cluster, not `{other}`");
+                return Err(Problem::new(Code::BadParameter, detail));
+            }
+        };
+        let job = Jobs::start(service.jobs()?, asked, who)?;
+        Ok(format!("/job?number={}", job.number))
+    })
+    .await
+}
+
+/// A crawl, from a form.
+#[derive(Debug, Deserialize)]
+struct CrawlForm {
+    /// A seed a line.
+    seeds: String,
+    #[serde(default)]
+    order: String,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    pages: String,
+    #[serde(default)]
+    delay: String,
+    #[serde(default)]
+    depth: String,
+    #[serde(default)]
+    site_pages: String,
+    #[serde(default)]
+    include: String,
+    #[serde(default)]
+    exclude: String,
+    #[serde(default)]
+    agent: String,
+    #[serde(default)]
+    sweep_of: String,
+}
+
+/// `POST /crawl`: starts one.
+pub(crate) async fn crawl_by_form(
+    State(service): State<Arc<Service>>,
+    request: Request,
+) -> Response {
+    posted(service, request, |service, form: CrawlForm, who| {
+        let asked = CrawlAsked {
+            seeds: lines(&form.seeds),
+            order: filled(&form.order),
+            scope: filled(&form.scope),
+            pages: number("pages", &form.pages)?,
+            delay: number("delay", &form.delay)?,
+            depth: number("depth", &form.depth)?,
+            site_pages: number("site_pages", &form.site_pages)?,
+            include: lines(&form.include),
+            exclude: lines(&form.exclude),
+            agent: filled(&form.agent),
+            sweep_of: number("sweep_of", &form.sweep_of)?,
+            ..CrawlAsked::default()
+        };
+        let job = Jobs::start(service.jobs()?, JobAsked::Crawl(asked), who)?;
+        Ok(format!("/crawl?number={}", job.number))
+    })
+    .await
+}

@@ -1,0 +1,255 @@
+//! What people decide: the forms on the pages of documents and families, and the log.
+//!
+//! A form leads back to the page it stands on, which then tells what was recorded and offers to take it
+//! back: that names the entry, so that it never takes back what somebody else decided meanwhile.
+
+use wonbon_pages::{Cell, Page, escape};
+use wonbon_store::{Decision, DecisionChange, DecisionEntry, Kind, StoredDocument};
+
+use super::frame::{address, page, reply};
+use super::pieces::{document_link, form_mark, link, next_link, time};
+use crate::messages::Say;
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::view::{Reader, Reply};
+
+/// The pages that a form leads back to.
+const DOCUMENT: &str = "document";
+const FAMILY: &str = "family";
+
+/// Where a person goes from a decision: back to the page with its form, which tells of the entry.
+pub(crate) fn back_from_decision(back: &str, key: &str, entry: Option<u64>) -> String {
+    let path = if back == FAMILY { "/family" } else { "/document" };
+    let entry = entry.map(|entry| entry.to_string());
+    let mut question = vec![("key", key)];
+    question.extend(entry.as_deref().map(|entry| ("decided", entry)));
+    address(path, &question)
+}
+
+fn decision_word(reader: &Reader, decision: Option<Decision>) -> &'static str {
+    match decision {
+        Some(Decision::Original) => reader.say(Say::DecisionOriginal),
+        Some(Decision::NotACopy) => reader.say(Say::DecisionNotACopy),
+        None => "–",
+    }
+}
+
+/// The mark of a decision in effect; empty if there is none.
+pub(super) fn decision_mark(reader: &Reader, decision: Option<Decision>) -> String {
+    match decision {
+        Some(_) => {
+            format!("<span class=\"kind decided\">{}</span>", decision_word(reader, decision))
+        }
+        None => String::new(),
+    }
+}
+
+/// The beginning of a form about a document.
+fn form(reader: &Reader, action: &str, key: &str, back: &str) -> String {
+    format!(
+        "<form class=decide action=\"{action}\" method=post>{}<input type=hidden name=key value=\"{}\"><input type=hidden name=back value={back}>",
+        form_mark(reader),
+        escape(key)
+    )
+}
+
+fn undo_form(reader: &Reader, key: &str, entry: u64, back: &str) -> String {
+    format!(
+        "{}<input type=hidden name=entry value={entry}><button class=quiet>{}</button></form>",
+        form(reader, "/decisions/undo", key, back),
+        escape(reader.say(Say::TakeBack))
+    )
+}
+
+/// The buttons for what is not in effect.
+fn buttons(reader: &Reader, document: &StoredDocument) -> String {
+    let mut buttons = String::new();
+    for (decision, word) in
+        [(Decision::Original, Say::MakeThisTheOriginal), (Decision::NotACopy, Say::ThisIsNotACopy)]
+    {
+        if document.decision != Some(decision) {
+            buttons.push_str(&format!(
+                "<button class=quiet name=decision value={}>{}</button>",
+                decision.name(),
+                escape(reader.say(word))
+            ));
+        }
+    }
+    buttons
+}
+
+/// The last decision about a document that can be taken back.
+fn in_effect(
+    service: &Service,
+    document: &StoredDocument,
+) -> Result<Option<DecisionEntry>, Problem> {
+    if document.decision.is_none() {
+        return Ok(None);
+    }
+    Ok(service.store.decision_in_effect(&document.key)?)
+}
+
+/// After a decision: what was recorded, and the way back.
+pub(super) fn notice(
+    page: &mut Page,
+    service: &Service,
+    reader: &Reader,
+    decided: Option<u64>,
+    back: &str,
+) -> Result<(), Problem> {
+    let Some(number) = decided else { return Ok(()) };
+    let before = number.checked_add(1);
+    let entry = service.store.decisions(None, before, 1)?.pop();
+    let Some(entry) = entry.filter(|entry| entry.entry == number) else { return Ok(()) };
+    let document = service.store.get(&entry.key)?;
+    // What came after it is told by the page itself.
+    if document.is_none_or(|document| document.decision_entry != number) {
+        return Ok(());
+    }
+    let undo = match entry.change {
+        DecisionChange::Decided => undo_form(reader, &entry.key, number, back),
+        DecisionChange::Undone | DecisionChange::Removed => String::new(),
+    };
+    let log = link("/decisions", &[], &reader.tell(Say::RecordedAs, &[&number.to_string()]));
+    page.markup(format_args!(
+        "<div class=notice role=status><p><b>{}</b> {} <small>{log}</small></p>{undo}</div>",
+        escape(&told(reader, &entry)),
+        document_link(&entry.key, ""),
+    ));
+    Ok(())
+}
+
+/// What is decided of a document, and the form to decide otherwise.
+pub(super) fn section(
+    page: &mut Page,
+    service: &Service,
+    reader: &Reader,
+    document: &StoredDocument,
+) -> Result<(), Problem> {
+    let entry = in_effect(service, document)?;
+    let log = (document.decision_entry > 0)
+        .then(|| link("/decisions", &[("key", &document.key)], reader.say(Say::DecisionsOfThis)));
+    if document.verdict.kind == Kind::Empty && entry.is_none() {
+        return Ok(());
+    }
+    page.section(reader.say(Say::Decision), |page| {
+        match &entry {
+            Some(entry) => {
+                let by = reader.tell(Say::DecidedBy, &[&entry.who, &time(entry.time)]);
+                let reason = entry.reason.as_deref().map_or_else(String::new, |reason| {
+                    format!("<br><q dir=auto>{}</q>", escape(reason))
+                });
+                page.markup(format_args!(
+                    "<div class=decision><p>{} {}{reason}</p>{}</div>",
+                    decision_mark(reader, document.decision),
+                    escape(&by),
+                    undo_form(reader, &document.key, entry.entry, DOCUMENT)
+                ));
+            }
+            None => page.paragraph(reader.say(Say::NothingDecided)),
+        }
+        if document.verdict.kind != Kind::Empty {
+            page.markup(format_args!(
+                "{}<label class=f-text>{}<input type=text name=reason maxlength=1000></label>{}</form>",
+                form(reader, "/decisions", &document.key, DOCUMENT),
+                escape(reader.say(Say::ReasonIfAny)),
+                buttons(reader, document)
+            ));
+        }
+        if let Some(log) = &log {
+            page.markup(format_args!("<p>{log}</p>"));
+        }
+    });
+    Ok(())
+}
+
+/// What can be decided of a member, in a family's table.
+pub(super) fn member_cell(
+    service: &Service,
+    reader: &Reader,
+    document: &StoredDocument,
+) -> Result<Cell, Problem> {
+    let mut cell = decision_mark(reader, document.decision);
+    if let Some(entry) = in_effect(service, document)? {
+        cell.push_str(&undo_form(reader, &document.key, entry.entry, FAMILY));
+    }
+    if document.verdict.kind != Kind::Empty {
+        cell.push_str(&format!(
+            "{}{}</form>",
+            form(reader, "/decisions", &document.key, FAMILY),
+            buttons(reader, document)
+        ));
+    }
+    Ok(Cell::Markup(format!("<div class=decision>{cell}</div>")))
+}
+
+/// Words that do not break within.
+fn kept(words: &str) -> Cell {
+    Cell::Markup(format!("<span class=keep>{}</span>", escape(words)))
+}
+
+/// What an entry tells, in a few words.
+fn told(reader: &Reader, entry: &DecisionEntry) -> String {
+    match (entry.change, entry.after) {
+        (DecisionChange::Decided, Some(Decision::Original)) => {
+            reader.say(Say::WasMadeTheOriginal).to_owned()
+        }
+        (DecisionChange::Decided, _) => reader.say(Say::WasDecidedNotACopy).to_owned(),
+        (DecisionChange::Undone, _) => {
+            let undone = entry.undoes.unwrap_or_default().to_string();
+            reader.tell(Say::WasTakenBack, &[&undone])
+        }
+        (DecisionChange::Removed, _) => reader.say(Say::EndedWithItsDocument).to_owned(),
+    }
+}
+
+/// `/decisions`.
+pub(crate) fn decisions_page(
+    reader: &Reader,
+    key: Option<&str>,
+    entries: &[DecisionEntry],
+    next: Option<&str>,
+) -> Reply {
+    let mut page = page(reader, reader.say(Say::Decisions));
+    page.heading(reader.say(Say::Decisions));
+    page.lead(reader.say(Say::DecisionsLead));
+    if let Some(key) = key {
+        let all = link("/decisions", &[], reader.say(Say::AllDecisions));
+        page.markup(format_args!("<p>{} · {all}</p>", document_link(key, "")));
+    }
+    if entries.is_empty() {
+        page.paragraph(reader.say(Say::NoDecisionsYet));
+        return reply(reader, "/families", page);
+    }
+    let rows: Vec<Vec<Cell>> = entries
+        .iter()
+        .map(|entry| {
+            let reason = entry.reason.as_deref().unwrap_or_default();
+            vec![
+                Cell::Number(entry.entry.to_string()),
+                time(entry.time).into(),
+                kept(&entry.who),
+                told(reader, entry).into(),
+                Cell::Markup(document_link(&entry.key, "")),
+                kept(decision_word(reader, entry.before)),
+                kept(decision_word(reader, entry.after)),
+                Cell::Markup(format!("<span dir=auto>{}</span>", escape(reason))),
+            ]
+        })
+        .collect();
+    let columns = [
+        Say::EntryNumber,
+        Say::When,
+        Say::Who,
+        Say::WhatHappened,
+        Say::Document,
+        Say::Before,
+        Say::After,
+        Say::Reason,
+    ]
+    .map(|word| reader.say(word));
+    page.table(&columns, &rows);
+    let question: Vec<(&str, &str)> = key.map(|key| ("key", key)).into_iter().collect();
+    next_link(&mut page, reader, "/decisions", &question, next);
+    reply(reader, "/families", page)
+}

@@ -1,0 +1,362 @@
+//! Jobs for people: which there are, one of them, and forms to start, pause, resume and cancel them.
+//!
+//! Parts marked with `data-live` are taken anew from the page itself when an event of the job comes; without
+//! script the page says the same when it is loaded again.
+
+use wonbon_input::rows::Ranking;
+use wonbon_input::time::microseconds;
+use wonbon_pages::{Cell, Page, bytes, escape, thousands};
+
+use super::frame::{address, page, reply};
+use super::pieces::{form_mark, link, next_link, time};
+use crate::jobs::{Job, JobState, Wanted};
+use crate::messages::Say;
+use crate::view::{Reader, Reply};
+
+/// A service without a place for jobs says so.
+pub(crate) fn no_jobs_page(reader: &Reader, here: &str) -> Reply {
+    let title = if here == "/crawl" { Say::Crawl } else { Say::Jobs };
+    let mut page = page(reader, reader.say(title));
+    page.heading(reader.say(title));
+    super::coded_paragraph(&mut page, reader.say(Say::NoJobsHere));
+    reply(reader, here, page)
+}
+
+/// A time of a record, as people read it.
+fn shown_time(text: &str) -> String {
+    microseconds(Ranking::Text(text)).map_or_else(|| text.to_owned(), time)
+}
+
+pub(super) fn kind_word(reader: &Reader, kind: &str) -> &'static str {
+    reader.say(match kind {
+        "import" => Say::JobImport,
+        "dedup" => Say::JobDedup,
+        "cluster" => Say::JobCluster,
+        _ => Say::JobCrawl,
+    })
+}
+
+fn state_word(reader: &Reader, job: &Job) -> &'static str {
+    reader.say(match (job.wanted, job.state) {
+        (Some(Wanted::Paused), JobState::Running) => Say::JobPausing,
+        (Some(Wanted::Cancelled), JobState::Running) => Say::JobCancelling,
+        (_, JobState::Waiting) => Say::JobWaiting,
+        (_, JobState::Running) => Say::JobRunning,
+        (_, JobState::Paused) => Say::JobPaused,
+        (_, JobState::Done) => Say::JobDone,
+        (_, JobState::Cancelled) => Say::JobCancelled,
+        (_, JobState::Failed) => Say::JobFailed,
+    })
+}
+
+/// How a job is, as a mark that does not rest on its colour.
+fn state_mark(reader: &Reader, job: &Job) -> String {
+    format!("<span class=\"state {}\">{}</span>", job.state.name(), escape(state_word(reader, job)))
+}
+
+/// The word for something that a job counts.
+fn count_word(reader: &Reader, name: &str) -> String {
+    let say = match name {
+        "documents" => Say::Documents,
+        "originals" => Say::Originals,
+        "copies" => Say::CopiesCount,
+        "empty" => Say::WithoutWordsCount,
+        "updated" => Say::UpdatedCount,
+        "unchanged" => Say::UnchangedWord,
+        "redirects" => Say::RedirectsCount,
+        "refused" => Say::RefusedCount,
+        "rows" => Say::RowsCount,
+        "skipped" => Say::SkippedCount,
+        "families" => Say::FamiliesCount,
+        "compared" => Say::ComparedCount,
+        "duplicates" => Say::DuplicatesCount,
+        "pairs" => Say::PairsCount,
+        _ => return name.to_owned(),
+    };
+    reader.say(say).to_owned()
+}
+
+fn phase_word(reader: &Reader, phase: &str) -> String {
+    let say = match phase {
+        "read" | "sketch" => Say::PhaseRead,
+        "write" => Say::PhaseWrite,
+        "crawl" => Say::JobCrawl,
+        "" => return String::new(),
+        _ => Say::PhaseCompare,
+    };
+    format!("{} ({phase})", reader.say(say))
+}
+
+/// How far a job is: a bar, and the same in words.
+pub(super) fn progress_bar(page: &mut Page, reader: &Reader, job: &Job) {
+    let progress = &job.progress;
+    if progress.phase.is_empty() || job.state == JobState::Done {
+        return;
+    }
+    let phase = phase_word(reader, &progress.phase);
+    let is_bytes = matches!(progress.phase.as_str(), "read" | "sketch" | "write");
+    let shown = |number: u64| if is_bytes { bytes(number) } else { thousands(number) };
+    let told = match progress.total {
+        Some(total) => reader.tell(Say::DoneOf, &[&shown(progress.done), &shown(total)]),
+        None => shown(progress.done),
+    };
+    let bar = match progress.total {
+        Some(total) => format!(
+            "<progress value={} max={total} aria-label=\"{}\"></progress>",
+            progress.done.min(total),
+            escape(&phase)
+        ),
+        None => String::new(),
+    };
+    page.markup(format_args!(
+        "<p class=progress>{} {bar} <span>{}</span></p>",
+        escape(&phase),
+        escape(&told)
+    ));
+}
+
+/// How a job is, and what can be done about it.
+pub(super) fn state_part(page: &mut Page, reader: &Reader, job: &Job, is_crawl_page: bool) {
+    let buttons: &[(&str, Say)] = match (job.state, job.wanted) {
+        (JobState::Running, Some(Wanted::Cancelled)) | (JobState::Done, _) => &[],
+        (JobState::Running, Some(Wanted::Paused)) => &[("cancel", Say::CancelJob)],
+        (JobState::Waiting | JobState::Running, _) => {
+            &[("pause", Say::PauseJob), ("cancel", Say::CancelJob)]
+        }
+        (JobState::Paused, _) => &[("resume", Say::ResumeJob), ("cancel", Say::CancelJob)],
+        (JobState::Cancelled | JobState::Failed, _) => &[("resume", Say::ResumeJob)],
+    };
+    page.markup(format_args!(
+        "<div id=job-state data-live=state><p role=status>{}</p>",
+        state_mark(reader, job)
+    ));
+    if let Some(error) = &job.error {
+        page.markup(format_args!("<p class=error>{}</p>", escape(error)));
+    }
+    if !buttons.is_empty() {
+        page.markup(format_args!(
+            "<form class=change action=\"/job\" method=post>{}<input type=hidden name=number value={}><input type=hidden name=crawl value={is_crawl_page}>",
+            form_mark(reader),
+            job.number
+        ));
+        for (change, name) in buttons {
+            let quiet = if *change == "cancel" { " class=quiet" } else { "" };
+            page.markup(format_args!(
+                "<button name=change value={change}{quiet}>{}</button>",
+                escape(reader.say(*name))
+            ));
+        }
+        page.markup(format_args!("</form>"));
+    }
+    page.markup(format_args!("</div>"));
+}
+
+/// Begins what a script may keep up to date, if something can still change.
+pub(super) fn begin_live(page: &mut Page, jobs: &[&Job]) {
+    let sources: Vec<String> = jobs
+        .iter()
+        .filter(|job| !job.state.is_end())
+        // A browser has few connections to one server, and needs some to load pages.
+        .take(2)
+        .map(|job| format!("/v1/jobs/{}/events", job.number))
+        .collect();
+    page.markup(format_args!("<div data-events=\"{}\">", sources.join(" ")));
+}
+
+pub(super) fn end_live(page: &mut Page) {
+    page.markup(format_args!("</div>"));
+}
+
+/// When a job was asked for, began and ended, and who asked.
+pub(super) fn facts(page: &mut Page, reader: &Reader, job: &Job) {
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let mut row = |name: Say, value: String| {
+        rows.push(vec![reader.say(name).into(), Cell::Text(value)]);
+    };
+    if let Some(who) = &job.who {
+        row(Say::StartedBy, who.clone());
+    }
+    row(Say::AskedFor, shown_time(&job.created));
+    for (name, value) in [(Say::BeganAt, &job.started), (Say::EndedAt, &job.ended)] {
+        if let Some(value) = value {
+            row(name, shown_time(value));
+        }
+    }
+    if job.resumed > 0 {
+        row(Say::WentOn, thousands(job.resumed.into()));
+    }
+    row(Say::FilesIn, format!("{}/", job.number));
+    page.section(reader.say(Say::Facts), |page| page.table(&[], &rows));
+}
+
+/// What was asked, each with its name as programs write it.
+pub(super) fn parameters(page: &mut Page, reader: &Reader, job: &Job) {
+    let asked = serde_json::to_value(&job.asked).unwrap_or_default();
+    let rows: Vec<Vec<Cell>> = asked
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(_, value)| {
+            let empty = value.as_array().is_some_and(Vec::is_empty)
+                || value.as_object().is_some_and(|of| of.values().all(serde_json::Value::is_null));
+            !(value.is_null() || empty || value.as_bool() == Some(false))
+        })
+        .map(|(name, value)| {
+            let text = match value {
+                serde_json::Value::String(text) => text.clone(),
+                serde_json::Value::Array(values) => {
+                    let texts = values.iter().filter_map(|value| value.as_str());
+                    texts.take(20).collect::<Vec<_>>().join(" ")
+                }
+                value => value.to_string(),
+            };
+            vec![Cell::Code(name.clone()), Cell::Text(text)]
+        })
+        .collect();
+    page.section(reader.say(Say::WasAsked), |page| page.table(&[], &rows));
+}
+
+pub(super) fn notes(page: &mut Page, reader: &Reader, job: &Job) {
+    if job.progress.notes.is_empty() {
+        return;
+    }
+    page.section(reader.say(Say::Notes), |page| {
+        page.markup(format_args!("<ul class=notes>"));
+        for note in &job.progress.notes {
+            page.markup(format_args!("<li>{}</li>", escape(note)));
+        }
+        page.markup(format_args!("</ul>"));
+    });
+}
+
+/// `/job`.
+pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
+    let kind = kind_word(reader, job.asked.kind());
+    let title = reader.tell(Say::JobTitle, &[&job.number.to_string(), kind]);
+    let mut page = page(reader, &title);
+    page.heading(&title);
+    page.lead(&job.asked.about());
+    begin_live(&mut page, &[job]);
+    state_part(&mut page, reader, job, false);
+    page.markup(format_args!("<div id=job-progress data-live=progress>"));
+    progress_bar(&mut page, reader, job);
+    if job.asked.is_crawl() {
+        let number = job.number.to_string();
+        let shown = link("/crawl", &[("number", &number)], reader.say(Say::ShowCrawl));
+        page.markup(format_args!("<p>{shown}</p>"));
+    } else if !job.progress.counts.is_empty() {
+        let rows: Vec<Vec<Cell>> = job
+            .progress
+            .counts
+            .iter()
+            .map(|(name, count)| vec![count_word(reader, name).into(), (*count).into()])
+            .collect();
+        page.section(reader.say(Say::CameOf), |page| page.table(&[], &rows));
+    }
+    if let Some(durable) = job.durable.as_ref().filter(|_| job.state != JobState::Done) {
+        let pieces = thousands(durable.pieces);
+        let documents = thousands(durable.summary.documents);
+        page.paragraph(&reader.tell(Say::DurableSoFar, &[&documents, &pieces]));
+    }
+    notes(&mut page, reader, job);
+    facts(&mut page, reader, job);
+    page.markup(format_args!("</div>"));
+    end_live(&mut page);
+    parameters(&mut page, reader, job);
+    reply(reader, "/jobs", page)
+}
+
+/// Jobs as a table.
+pub(super) fn job_table(page: &mut Page, reader: &Reader, jobs: &[&Job]) {
+    let rows: Vec<Vec<Cell>> = jobs
+        .iter()
+        .map(|job| {
+            let path = if job.asked.is_crawl() { "/crawl" } else { "/job" };
+            let number = job.number.to_string();
+            let named = format!(
+                "<a href=\"{}\">{number}</a>",
+                escape(&address(path, &[("number", &number)]))
+            );
+            let far = match (job.progress.total, job.state) {
+                (_, JobState::Done) => "100 %".to_owned(),
+                (Some(total), _) if total > 0 => {
+                    format!("{} %", job.progress.done.min(total) * 100 / total)
+                }
+                _ => "–".to_owned(),
+            };
+            vec![
+                Cell::Markup(named),
+                kind_word(reader, job.asked.kind()).into(),
+                Cell::Markup(state_mark(reader, job)),
+                job.asked.about().into(),
+                Cell::Number(far),
+                shown_time(&job.created).into(),
+            ]
+        })
+        .collect();
+    let columns = [
+        Say::JobNumber,
+        Say::JobKind,
+        Say::JobState,
+        Say::JobAbout,
+        Say::JobProgress,
+        Say::AskedFor,
+    ]
+    .map(|word| reader.say(word));
+    page.table(&columns, &rows);
+}
+
+/// `/jobs`.
+pub(crate) fn jobs_page(
+    reader: &Reader,
+    jobs: &[Job],
+    next: Option<&str>,
+    inputs: &[String],
+) -> Reply {
+    let mut page = page(reader, reader.say(Say::Jobs));
+    page.heading(reader.say(Say::Jobs));
+    super::coded_paragraph(&mut page, reader.say(Say::JobsLead));
+    let jobs: Vec<&Job> = jobs.iter().collect();
+    begin_live(&mut page, &jobs);
+    page.markup(format_args!("<div id=job-list data-live=progress>"));
+    if jobs.is_empty() {
+        page.paragraph(reader.say(Say::NoJobsYet));
+    } else {
+        job_table(&mut page, reader, &jobs);
+    }
+    page.markup(format_args!("</div>"));
+    end_live(&mut page);
+    next_link(&mut page, reader, "/jobs", &[], next);
+    page.section(reader.say(Say::StartJob), |page| start_form(page, reader, inputs));
+    reply(reader, "/jobs", page)
+}
+
+fn start_form(page: &mut Page, reader: &Reader, inputs: &[String]) {
+    page.markup(format_args!(
+        "<form class=start action=\"/jobs\" method=post>{}<label>{}<select name=kind>",
+        form_mark(reader),
+        escape(reader.say(Say::JobKind))
+    ));
+    for kind in ["import", "dedup", "cluster"] {
+        page.markup(format_args!(
+            "<option value={kind}>{}</option>",
+            escape(kind_word(reader, kind))
+        ));
+    }
+    page.markup(format_args!(
+        "</select></label><label class=long>{}<textarea name=inputs rows=3 required></textarea></label>",
+        escape(reader.say(Say::JobInputs))
+    ));
+    for (name, label) in [("threshold", Say::JobThreshold), ("sweep", Say::JobSweep)] {
+        page.markup(format_args!(
+            "<label>{}<input type=text name={name}></label>",
+            escape(reader.say(label))
+        ));
+    }
+    page.markup(format_args!("<button>{}</button></form>", escape(reader.say(Say::StartJob))));
+    if inputs.is_empty() {
+        page.paragraph(reader.say(Say::NoInputs));
+    } else {
+        page.paragraph(&reader.tell(Say::InputsAre, &[&inputs.join(", ")]));
+    }
+}

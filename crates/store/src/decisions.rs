@@ -1,0 +1,533 @@
+//! What people decide of documents, and the log of it.
+//!
+//! The rule can be wrong about who was first, or about what is a copy. So a person may say of a document
+//! that it is *the original*: it then comes before all documents of which nobody said so, and whatever
+//! the rule accepts becomes its copy, earlier created or not. Or that it is *not a copy*: it is an original
+//! at its usual place, and others may be its copies. Either way it is nobody's copy. Where several were
+//! decided to be the original, the usual order decides who of them comes first, and each stays one.
+//!
+//! At most one decision about a document is in effect. A new one replaces it; taking one back restores
+//! what it replaced. An edit keeps it, though it says nothing while the document has no words; removing
+//! the document ends it. What is in effect stands in the document's row, so judging asks nothing more
+//! than it did, and a reader sees documents and decisions of the same moment.
+//!
+//! The log holds every change: who, when, why, what was in effect before and after. It is only ever added
+//! to, and the database refuses to do anything else with it. Entries are numbered from 1 without gaps and
+//! each carries its fingerprint. What is in effect follows from the log, and `verify` compares the two.
+//!
+//! Cost: a decision is judged as an edit is; taking one back reads what the log has of the key.
+
+use std::collections::HashSet;
+use std::hash::Hasher;
+use std::sync::mpsc;
+
+use rusqlite::{Row as SqlRow, params};
+use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
+
+use crate::database::{Database, Record};
+use crate::document::{Expected, Kind};
+use crate::error::StoreError;
+use crate::seat::ended;
+use crate::store::Store;
+use crate::writer::{Request, Writer};
+
+/// The longest reason, in characters.
+pub const MOST_REASON_CHARACTERS: usize = 1000;
+
+/// Who it was when nobody says: somebody on this machine.
+pub const LOCAL: &str = "local";
+
+/// The tables, as they came with the version of the database that first had them.
+pub(crate) const TABLES: &str = "
+ALTER TABLE documents ADD COLUMN decision INTEGER;
+ALTER TABLE documents ADD COLUMN decision_entry INTEGER;
+CREATE TABLE decisions (
+    entry INTEGER PRIMARY KEY, time INTEGER NOT NULL, who TEXT NOT NULL, what INTEGER NOT NULL,
+    key TEXT NOT NULL, effect_before INTEGER, effect_after INTEGER, undoes INTEGER, reason TEXT,
+    fingerprint INTEGER NOT NULL
+) STRICT;
+CREATE INDEX decisions_of ON decisions (key, entry);
+CREATE TRIGGER decisions_stay AFTER UPDATE ON decisions
+    BEGIN SELECT RAISE(ABORT, 'the log of decisions is only added to'); END;
+CREATE TRIGGER decisions_last BEFORE DELETE ON decisions
+    BEGIN SELECT RAISE(ABORT, 'the log of decisions is only added to'); END;
+";
+
+/// What a person can say of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Decision {
+    /// It is the original: it comes before all others of which this was not said.
+    Original,
+    /// It is an original, at its usual place.
+    NotACopy,
+}
+
+impl Decision {
+    /// Both, in the order of their numbers in the database.
+    pub const ALL: [Decision; 2] = [Decision::Original, Decision::NotACopy];
+
+    /// The name in tables and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Decision::Original => "original",
+            Decision::NotACopy => "not-a-copy",
+        }
+    }
+
+    /// The decision of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Decision::ALL.into_iter().find(|decision| decision.name() == name)
+    }
+
+    pub(crate) fn number(decision: Option<Decision>) -> Option<i64> {
+        decision.map(|decision| decision as i64)
+    }
+
+    /// None if there is no decision of this number.
+    pub(crate) fn from_number(number: Option<i64>) -> Option<Option<Decision>> {
+        let Some(number) = number else { return Some(None) };
+        usize::try_from(number).ok().and_then(|at| Decision::ALL.get(at).copied()).map(Some)
+    }
+}
+
+/// What an entry of the log tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DecisionChange {
+    /// A decision was made.
+    Decided,
+    /// One was taken back.
+    Undone,
+    /// The document was removed, and the decision with it.
+    Removed,
+}
+
+impl DecisionChange {
+    /// All, in the order of their numbers in the database.
+    pub const ALL: [DecisionChange; 3] =
+        [DecisionChange::Decided, DecisionChange::Undone, DecisionChange::Removed];
+
+    /// The name in tables and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            DecisionChange::Decided => "decided",
+            DecisionChange::Undone => "undone",
+            DecisionChange::Removed => "removed",
+        }
+    }
+}
+
+/// An entry of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionEntry {
+    /// Its number, from 1.
+    pub entry: u64,
+    /// When, in microseconds since 1970.
+    pub time: i64,
+    /// Who it was.
+    pub who: String,
+    /// What happened.
+    pub change: DecisionChange,
+    /// The key of the document.
+    pub key: String,
+    /// What was in effect before.
+    pub before: Option<Decision>,
+    /// What is in effect since.
+    pub after: Option<Decision>,
+    /// Which entry was taken back, if one was.
+    pub undoes: Option<u64>,
+    /// Why, if they said.
+    pub reason: Option<String>,
+}
+
+/// Who changes what is decided, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct By<'a> {
+    /// Who it is.
+    pub who: &'a str,
+    /// Why, if they say; at most [`MOST_REASON_CHARACTERS`].
+    pub reason: Option<&'a str>,
+}
+
+impl Default for By<'_> {
+    fn default() -> Self {
+        By { who: LOCAL, reason: None }
+    }
+}
+
+/// What is asked of the writer.
+#[derive(Debug)]
+pub(crate) struct DecisionRequest {
+    key: String,
+    asked: Asked,
+    who: String,
+    reason: Option<String>,
+    expected: Option<Expected>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    Decide(Decision),
+    /// Take back the last one; this entry, if one is named.
+    Undo(Option<u64>),
+}
+
+impl Store {
+    /// Decides about the document of this key or address. Tells the entry of the log, or none if the
+    /// same was in effect already.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::UnknownDocument`]; [`StoreError::NoWords`] if the document has none;
+    /// [`StoreError::ReasonTooLong`]; [`StoreError::NotAsExpected`]; or why it was not stored.
+    pub fn decide(
+        &self,
+        key: &str,
+        decision: Decision,
+        by: &By<'_>,
+        expected: Option<Expected>,
+    ) -> Result<Option<DecisionEntry>, StoreError> {
+        self.change_decision(key, Asked::Decide(decision), by, expected)
+    }
+
+    /// Takes the last decision about a document back, so that what was in effect before it is again.
+    /// If an entry is named, it has to be that decision's.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::UnknownDocument`]; [`StoreError::NothingToUndo`] if nothing is in effect, or the
+    /// entry named is not the last; [`StoreError::ReasonTooLong`]; [`StoreError::NotAsExpected`]; or
+    /// why it was not stored.
+    pub fn undo_decision(
+        &self,
+        key: &str,
+        entry: Option<u64>,
+        by: &By<'_>,
+        expected: Option<Expected>,
+    ) -> Result<DecisionEntry, StoreError> {
+        let done = self.change_decision(key, Asked::Undo(entry), by, expected)?;
+        Ok(done.expect("taking back is an entry or an error"))
+    }
+
+    fn change_decision(
+        &self,
+        key: &str,
+        asked: Asked,
+        by: &By<'_>,
+        expected: Option<Expected>,
+    ) -> Result<Option<DecisionEntry>, StoreError> {
+        let reason = by.reason.map(str::trim).filter(|reason| !reason.is_empty());
+        let characters = reason.map_or(0, |reason| reason.chars().count());
+        if characters > MOST_REASON_CHARACTERS {
+            return Err(StoreError::ReasonTooLong { characters, most: MOST_REASON_CHARACTERS });
+        }
+        let request = DecisionRequest {
+            key: key.to_owned(),
+            asked,
+            who: by.who.to_owned(),
+            reason: reason.map(str::to_owned),
+            expected,
+        };
+        let (reply, answer) = mpsc::channel();
+        self.seat()?.serve(Request::Decide(Box::new(request), reply))?;
+        answer.recv().map_err(|_| ended())?
+    }
+
+    /// The decision about the document of this key that is in effect: what [`Store::undo_decision`] takes
+    /// back.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn decision_in_effect(&self, key: &str) -> Result<Option<DecisionEntry>, StoreError> {
+        self.reading(|database| database.decision_to_undo(key))
+    }
+
+    /// Up to `most` entries of the log, the latest first: of one key if one is given, behind the entry
+    /// `before` if one is given.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn decisions(
+        &self,
+        key: Option<&str>,
+        before: Option<u64>,
+        most: usize,
+    ) -> Result<Vec<DecisionEntry>, StoreError> {
+        self.reading(|database| {
+            let mut entries = Vec::new();
+            database.for_each_decision(key, before, most, |entry| {
+                entries.push(entry);
+                true
+            })?;
+            Ok(entries)
+        })
+    }
+}
+
+impl Writer {
+    /// Makes or takes back a decision. The inner error says why nothing was done.
+    pub(crate) fn change_decision(
+        &mut self,
+        request: &DecisionRequest,
+        now: i64,
+    ) -> Result<Result<Option<DecisionEntry>, StoreError>, StoreError> {
+        let database = &self.families.database;
+        let Some(old) = database.named(&request.key)? else {
+            return Ok(Err(StoreError::UnknownDocument { key: request.key.clone() }));
+        };
+        if let Some(error) = self.unlike(&old.key, request.expected)? {
+            return Ok(Err(error));
+        }
+        let (change, after, undoes) = match request.asked {
+            Asked::Decide(_) if old.standing.kind == Kind::Empty => {
+                return Ok(Err(StoreError::NoWords));
+            }
+            Asked::Decide(decision) if old.decision == Some(decision) => return Ok(Ok(None)),
+            Asked::Decide(decision) => (DecisionChange::Decided, Some(decision), None),
+            Asked::Undo(entry) => match database.decision_to_undo(&old.key)? {
+                Some(last) if entry.is_none_or(|entry| entry == last.entry) => {
+                    (DecisionChange::Undone, last.before, Some(last.entry))
+                }
+                last => {
+                    let last = last.map(|last| last.entry);
+                    return Ok(Err(StoreError::NothingToUndo { key: old.key, entry, last }));
+                }
+            },
+        };
+        let entry = DecisionEntry {
+            entry: database.last_decision()? + 1,
+            time: now,
+            who: request.who.clone(),
+            change,
+            key: old.key.clone(),
+            before: old.decision,
+            after,
+            undoes,
+            reason: request.reason.clone(),
+        };
+        database.log_decision(&entry)?;
+        let mut record = Record { decision: after, decision_entry: entry.entry, ..old.clone() };
+        self.families.decide(&old, &mut record)?;
+        Ok(Ok(Some(entry)))
+    }
+
+    /// Notes that a decision ends because its document is removed, if one is in effect.
+    pub(crate) fn end_decision(
+        &mut self,
+        record: &Record,
+        who: &str,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        if record.decision.is_none() {
+            return Ok(());
+        }
+        let database = &self.families.database;
+        database.log_decision(&DecisionEntry {
+            entry: database.last_decision()? + 1,
+            time: now,
+            who: who.to_owned(),
+            change: DecisionChange::Removed,
+            key: record.key.clone(),
+            before: record.decision,
+            after: None,
+            undoes: None,
+            reason: None,
+        })
+    }
+}
+
+impl DecisionEntry {
+    /// Of everything in the entry, in a fixed order.
+    fn fingerprint(&self) -> i64 {
+        let mut hash = RabinHasher::new(&RABIN_64);
+        for text in [Some(&self.who), Some(&self.key), self.reason.as_ref()] {
+            hash.write(&text.map_or(u64::MAX, |text| text.len() as u64).to_le_bytes());
+            hash.write(text.map_or(&[], |text| text.as_bytes()));
+        }
+        for number in [
+            self.entry as i64,
+            self.time,
+            self.change as i64,
+            Decision::number(self.before).unwrap_or(-1),
+            Decision::number(self.after).unwrap_or(-1),
+            self.undoes.map_or(-1, |entry| entry as i64),
+        ] {
+            hash.write(&number.to_le_bytes());
+        }
+        hash.finish() as i64
+    }
+}
+
+impl Database {
+    /// The number of the last entry; 0 if there is none.
+    fn last_decision(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT coalesce(max(entry), 0) FROM decisions";
+        let mut select = self.connection.prepare_cached(sql)?;
+        Ok(select.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
+    }
+
+    fn log_decision(&self, entry: &DecisionEntry) -> Result<(), StoreError> {
+        let sql = "INSERT INTO decisions (entry, time, who, what, key, effect_before, effect_after, \
+            undoes, reason, fingerprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        self.connection.prepare_cached(sql)?.execute(params![
+            entry.entry as i64,
+            entry.time,
+            entry.who,
+            entry.change as i64,
+            entry.key,
+            Decision::number(entry.before),
+            Decision::number(entry.after),
+            entry.undoes.map(|entry| entry as i64),
+            entry.reason,
+            entry.fingerprint(),
+        ])?;
+        Ok(())
+    }
+
+    fn read_decision(&self, row: &SqlRow<'_>) -> Result<DecisionEntry, StoreError> {
+        let number = row.get::<_, i64>(0)?;
+        let damaged =
+            || self.damaged(format!("entry {number} of the log of decisions is not as written"));
+        let change = usize::try_from(row.get::<_, i64>(3)?).ok();
+        let entry = DecisionEntry {
+            entry: number.unsigned_abs(),
+            time: row.get(1)?,
+            who: row.get(2)?,
+            change: change
+                .and_then(|at| DecisionChange::ALL.get(at).copied())
+                .ok_or_else(damaged)?,
+            key: row.get(4)?,
+            before: Decision::from_number(row.get(5)?).ok_or_else(damaged)?,
+            after: Decision::from_number(row.get(6)?).ok_or_else(damaged)?,
+            undoes: row.get::<_, Option<i64>>(7)?.map(i64::unsigned_abs),
+            reason: row.get(8)?,
+        };
+        if entry.fingerprint() != row.get::<_, i64>(9)? {
+            return Err(damaged());
+        }
+        Ok(entry)
+    }
+
+    /// Calls `each` with entries, the latest first, as long as it wants more.
+    pub(crate) fn for_each_decision(
+        &self,
+        key: Option<&str>,
+        before: Option<u64>,
+        most: usize,
+        mut each: impl FnMut(DecisionEntry) -> bool,
+    ) -> Result<(), StoreError> {
+        let which = if key.is_some() { "key = ?3 AND" } else { "?3 IS NULL AND" };
+        let sql = format!(
+            "SELECT entry, time, who, what, key, effect_before, effect_after, undoes, reason, \
+             fingerprint FROM decisions WHERE {which} entry < ?1 ORDER BY entry DESC LIMIT ?2"
+        );
+        let mut select = self.connection.prepare_cached(&sql)?;
+        let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let mut rows = select.query(params![before, most, key])?;
+        while let Some(row) = rows.next()? {
+            if !each(self.read_decision(row)?) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The last decision about a document that was not taken back.
+    fn decision_to_undo(&self, key: &str) -> Result<Option<DecisionEntry>, StoreError> {
+        let mut undone = HashSet::new();
+        let mut found = None;
+        self.for_each_decision(Some(key), None, usize::MAX, |entry| {
+            match entry.change {
+                // What was decided of an earlier document of this key.
+                DecisionChange::Removed => return false,
+                DecisionChange::Undone => {
+                    undone.extend(entry.undoes);
+                    return true;
+                }
+                DecisionChange::Decided if undone.contains(&entry.entry) => return true,
+                DecisionChange::Decided => {}
+            }
+            found = Some(entry);
+            false
+        })?;
+        Ok(found)
+    }
+}
+
+/// What the log and the documents' rows disagree in.
+pub(crate) fn disagreements(database: &Database) -> Result<Vec<String>, StoreError> {
+    use std::collections::BTreeMap;
+
+    let mut entries = Vec::new();
+    database.for_each_decision(None, None, usize::MAX, |entry| {
+        entries.push(entry);
+        true
+    })?;
+    let mut wrong = Vec::new();
+    // For every key, what was decided and not taken back, the last one last, and the last entry.
+    let mut in_effect: BTreeMap<String, (Vec<(u64, Decision)>, u64)> = BTreeMap::new();
+    for (at, entry) in entries.into_iter().rev().enumerate() {
+        let number = entry.entry;
+        if number != at as u64 + 1 {
+            wrong.push(format!("entry {number} of the log of decisions follows entry {at}"));
+            break;
+        }
+        let (decided, last) = in_effect.entry(entry.key).or_default();
+        *last = number;
+        let before = decided.last().map(|(_, decision)| *decision);
+        let undone = match (entry.change, entry.after) {
+            (DecisionChange::Decided, Some(decision)) => {
+                decided.push((number, decision));
+                None
+            }
+            (DecisionChange::Undone, _) => decided.pop().map(|(undone, _)| undone),
+            (DecisionChange::Decided, None) | (DecisionChange::Removed, _) => {
+                decided.clear();
+                // A document of this key that comes later has no decision yet.
+                *last = 0;
+                None
+            }
+        };
+        let after = decided.last().map(|(_, decision)| *decision);
+        let told = (entry.before, entry.after, entry.undoes);
+        if (before, after, undone) != told || before == after {
+            wrong
+                .push(format!("entry {number} of the log of decisions does not follow the others"));
+        }
+    }
+    database.for_each_decided(|key, decision, entry| {
+        let (decided, last) = in_effect.remove(&key).unwrap_or_default();
+        if (decided.last().map(|(_, decision)| *decision), last) != (decision, entry) {
+            wrong.push(format!("`{key}` has another decision than the log"));
+        }
+    })?;
+    for (key, (decided, _)) in in_effect {
+        if !decided.is_empty() {
+            wrong.push(format!("`{key}` lacks the decision that the log has"));
+        }
+    }
+    Ok(wrong)
+}
+
+impl Database {
+    /// Calls `each` with key, decision and last entry of every document that the log knows.
+    fn for_each_decided(
+        &self,
+        mut each: impl FnMut(String, Option<Decision>, u64),
+    ) -> Result<(), StoreError> {
+        let sql = "SELECT row FROM documents WHERE decision_entry IS NOT NULL ORDER BY row";
+        let mut select = self.connection.prepare(sql)?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            if let Some(record) = self.record(wonbon_index::Row(row.get(0)?))? {
+                each(record.key, record.decision, record.decision_entry);
+            }
+        }
+        Ok(())
+    }
+}
