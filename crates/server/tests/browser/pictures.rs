@@ -63,11 +63,11 @@ fn pictures_of_every_page() {
     }
 }
 
-/// What is seen of a page at this size, as an address that a picture can have.
-fn seen(browser: &Browser, (width, height): (u32, u32), address: &str) -> String {
+/// What is seen of a page at this size after a script, as an address that a picture can have.
+fn seen(browser: &Browser, (width, height): (u32, u32), address: &str, script: &str) -> String {
     browser.resize(width, height);
     browser.open(address);
-    browser.run("for (const part of document.querySelectorAll('details')) part.open = true;");
+    browser.run(script);
     format!("data:image/png;base64,{}", browser.picture(false))
 }
 
@@ -82,11 +82,14 @@ fn pictures_of_the_readme() {
     let browser = Browser::start().unwrap();
     browser.speak("en");
     browser.prefer("light");
-    let wide = seen(&browser, (1000, 720), &format!("{demo}/compare?a=travel/2&b=repost/2"));
+    let compared = format!("{demo}/compare?a=travel/2&b=repost/2");
+    let wide = seen(&browser, (1000, 760), &compared, "document.querySelector('.only').click();");
     browser.prefer("dark");
-    let phone = seen(&browser, (390, 720), &format!("{demo}/search?q=bridges"));
+    let opened = "document.querySelector('details').open = true;
+        scrollTo(0, document.querySelector('h1').offsetTop - 20);";
+    let phone = seen(&browser, (390, 760), &format!("{demo}/search?q=town"), opened);
     browser.prefer("light");
-    browser.resize(1454, 760);
+    browser.resize(1454, 800);
     browser.open("about:blank");
     let style = "margin:20px 0 0 20px;border-radius:10px;box-shadow:0 2px 10px #0004;float:left";
     browser.run(&format!(
