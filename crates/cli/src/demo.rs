@@ -5,6 +5,9 @@
 //! one, since a post that arrives late can take an original's place; a search at the end finds
 //! originals only.
 //!
+//! With `--serve` the pages are opened on that store instead. A store of one's own choice (`--store`) is
+//! kept; otherwise it goes away when the demo ends.
+//!
 //! Why exact resemblance decides by default here, not the papers' 2 of 6: a reader can check it, and
 //! the features stand beside it.
 //!
@@ -18,6 +21,8 @@ mod table;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -26,6 +31,7 @@ use unicode_width::UnicodeWidthChar;
 
 use wonbon_input::rows::Ranking;
 use wonbon_input::time::microseconds;
+use wonbon_server::{Config, LogFormat, start_logging};
 use wonbon_store::{Content, Kind, NewDocument, Page, Query, Store, StoreParams};
 
 use families::{Families, Said, Verdict};
@@ -34,12 +40,17 @@ use reading::Reader;
 use crate::Outcome;
 use crate::output::Output;
 use crate::rule::{DEFAULT_RULE, Rule};
+use crate::serve;
+use crate::store::explained;
 
 /// Tell originals from copies among the blog posts that ship with the program.
 ///
 /// 72 short posts in Korean, English and Japanese: originals, scraps, edited copies, quotations,
 /// look-alikes, other character sets, pages with thick frames. Each is decided as it arrives; one that
 /// arrives late but was created earlier takes the original's place.
+///
+/// With --serve the pages show them in a browser until Ctrl-C. The store is a temporary one, unless
+/// --store names a directory for it.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What makes a copy: `threshold=0.8` (exact resemblance of at least 0.8) or `2of6` (at least
@@ -49,6 +60,12 @@ pub(crate) struct Args {
     /// One JSON object a line for each post, instead of the table.
     #[arg(long)]
     json: bool,
+    /// Serve the posts as pages, at the address that is printed, until Ctrl-C.
+    #[arg(long, conflicts_with = "json")]
+    serve: bool,
+    /// Where --serve listens.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7600", requires = "serve")]
+    listen: SocketAddr,
 }
 
 /// One post in `--json`.
@@ -77,19 +94,25 @@ impl<'a> JsonVerdict<'a> {
     }
 }
 
-/// Runs the demo.
-pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+/// Runs the demo, in the directory that was asked for or in one that goes away.
+pub(crate) fn run(args: &Args, chosen: Option<&Path>) -> anyhow::Result<Outcome> {
+    let config = Config { listen: args.listen, ..Config::default() };
+    config.check()?;
     let posts = sample::posts().context("reading the sample inside the program")?;
     let reader = Reader::new().context("preparing the features")?;
-    let directory = tempfile::tempdir().context("making a directory for the store")?;
+    let temporary = tempfile::tempdir().context("making a directory for the store")?;
     let params = StoreParams { rule: args.rule, ..StoreParams::default() };
-    let store = Store::create(&directory.path().join("store"), &params)?;
+    let within = temporary.path().join("store");
+    let directory = chosen.unwrap_or(&within);
+    let store = Store::create(directory, &params).map_err(explained)?;
     let mut times = Vec::with_capacity(posts.len());
     let (mut documents, mut on_arrival, mut now) = (Vec::new(), Vec::new(), Vec::new());
     for post in &posts {
         let start = Instant::now();
         let added = store.add(&NewDocument {
             created: microseconds(Ranking::Text(&post.created)),
+            title: post.title.as_deref().map(Into::into),
+            site: Some(post.blog().into()),
             content: Content::Bytes { bytes: &post.bytes, declared: post.charset.as_deref() },
             ..NewDocument::text(&post.id, None, "")
         })?;
@@ -104,6 +127,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let families = Families { rule: args.rule, documents, on_arrival, now };
     let verdicts = families.verdicts()?;
 
+    if args.serve {
+        start_logging(LogFormat::Text, "warn").context("starting the log")?;
+        let stays = match chosen {
+            Some(directory) => format!("the store stays in {}", directory.display()),
+            None => "the store goes away then".to_owned(),
+        };
+        let told = format!("{}\nCtrl-C ends it; {stays}.\n", counted(args.rule, &verdicts));
+        // A closed standard error takes nothing from the pages.
+        let _ = io::stderr().write_all(told.as_bytes());
+        serve::until_told(store, Duration::ZERO, config)?;
+        return Ok(Outcome::Done);
+    }
     let mut output = Output::new();
     if args.json {
         for verdict in &verdicts {
@@ -154,26 +189,32 @@ fn first_columns(line: &str, columns: usize) -> String {
     if shown.len() < line.len() { format!("{}…", shown.trim_end()) } else { shown }
 }
 
-/// The summary line and what to try next.
-fn closing(rule: Rule, verdicts: &[Verdict<'_>], times: &mut [Duration]) -> String {
+/// How many of each kind there are.
+fn counted(rule: Rule, verdicts: &[Verdict<'_>]) -> String {
     let count = |wanted: fn(Kind) -> bool| verdicts.iter().filter(|v| wanted(v.kind)).count();
     let posts = verdicts.len();
     let originals = count(|kind| kind == Kind::Original);
     let copies = count(Kind::is_copy);
     let empty = count(|kind| kind == Kind::Empty);
+    format!("{posts} posts: {originals} originals, {copies} copies, {empty} empty by {rule}")
+}
+
+/// The summary line and what to try next.
+fn closing(rule: Rule, verdicts: &[Verdict<'_>], times: &mut [Duration]) -> String {
+    let counted = counted(rule, verdicts);
     // The median: on a busy machine the mean tells about the other programs.
     times.sort_unstable();
-    let microseconds = times.get(posts / 2).map_or(0, Duration::as_micros);
+    let microseconds = times.get(times.len() / 2).map_or(0, Duration::as_micros);
     let other = match rule {
         Rule::Threshold(_) => "--rule 2of6            the papers' rule: 2 of 6 features agree",
         Rule::Features(_) => "--rule threshold=0.8   exact resemblance of at least 0.8",
     };
     format!(
-        "\n{posts} posts: {originals} originals, {copies} copies, {empty} empty by {rule}; \
-         median durable add {microseconds} microseconds.\n\n\
+        "\n{counted}; median durable add {microseconds} microseconds.\n\n\
          Try next:\n  \
          wonbon demo {other}\n  \
          wonbon demo --json                 one line a post, for programs\n  \
+         wonbon demo --serve                the same posts as pages in a browser\n  \
          wonbon compare A B --diff          what two files of your own share\n  \
          wonbon add FILE                    a store of your own\n  \
          wonbon --help                      everything else\n"

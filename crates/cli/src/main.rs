@@ -95,9 +95,11 @@ fn main() -> ExitCode {
         Err(error) => return report::usage(&error),
     };
     let store = cli.store.store.as_path();
-    let is_named =
-        matches.value_source("store").is_some_and(|from| from != ValueSource::DefaultValue);
+    let source = matches.value_source("store");
+    let is_named = source.is_some_and(|from| from != ValueSource::DefaultValue);
     let named_store = is_named.then_some(store);
+    // Not the environment's: the demo's posts belong in no store that is in use.
+    let demo_store = (source == Some(ValueSource::CommandLine)).then_some(store);
     let outcome = match &cli.command {
         Command::Add(args) => store::add::run(args, store),
         Command::Backup(args) => store::backup::run(args, store),
@@ -113,7 +115,7 @@ fn main() -> ExitCode {
         Command::Decisions(args) => store::decide::run_log(args, store),
         Command::Dedup(args) => dedup::run(args),
         Command::Delete(args) => store::delete::run(args, store),
-        Command::Demo(args) => demo::run(args),
+        Command::Demo(args) => demo::run(args, demo_store),
         Command::Export(args) => store::export::run(args, store),
         Command::Extract(args) => extract::run(args),
         Command::Get(args) => store::get::run(args, store),

@@ -118,19 +118,24 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     config.check()?;
     let started = Instant::now();
     let store = Store::open_or_create(directory, None).map_err(explained)?;
-    let open_seconds = started.elapsed().as_secs_f64();
+    until_told(store, started.elapsed(), config)?;
+    Ok(Outcome::Done)
+}
+
+/// Serves a store that took so long to open, at the address that it prints, until it is told to end.
+pub(crate) fn until_told(store: Store, opening: Duration, config: Config) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("could not start threads")?;
     runtime.block_on(async {
-        let server = Server::bind(store, open_seconds, config).await?;
+        let server = Server::bind(store, opening.as_secs_f64(), config).await?;
         let address = server.address().context("could not tell the address")?;
         // A closed standard output takes nothing from the service.
         let _ = writeln!(std::io::stdout(), "http://{address}/");
         let _ = std::io::stdout().flush();
         server.run(told_to_end()).await?;
-        Ok(Outcome::Done)
+        Ok(())
     })
 }
 

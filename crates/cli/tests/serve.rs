@@ -18,7 +18,11 @@ struct Serving {
 
 impl Serving {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat())
+        Serving::of(&mut command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat()))
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let mut child = command
             .env_remove("WONBON_TOKENS")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -44,9 +48,13 @@ impl Serving {
     }
 
     /// Asks it to end, and tells its exit code.
-    fn end(mut self) -> Option<i32> {
+    fn end(self) -> Option<i32> {
+        self.end_by("-TERM")
+    }
+
+    fn end_by(mut self, signal: &str) -> Option<i32> {
         let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
         self.child.wait().unwrap().code()
     }
 }
@@ -127,4 +135,34 @@ fn tokens_are_made_used_listed_and_revoked() {
         let refused = wonbon(&["token", "create", "x", "--expires", wrong, "--tokens", &tokens]);
         assert_eq!(refused.status.code(), Some(2), "{wrong}");
     }
+}
+
+#[test]
+fn the_demo_is_served_until_ctrl_c_and_leaves_nothing() {
+    let files = Files::new();
+    let temporary = files.path().join("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let mut demo = command(&["demo", "--serve", "--listen", "127.0.0.1:0"]);
+    let serving = Serving::of(demo.env("TMPDIR", &temporary).env("WONBON_STORE", files.path()));
+    let families = serving.request("GET /families HTTP/1.1\r\naccept: text/html", "");
+    assert!(families.contains("A market town with three bridges"), "{families}");
+    assert_ne!(std::fs::read_dir(&temporary).unwrap().count(), 0);
+    assert_eq!(serving.end_by("-INT"), Some(0));
+    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "the store went away");
+    assert_eq!(std::fs::read_dir(files.path()).unwrap().count(), 1, "no other was written");
+}
+
+#[test]
+fn the_demo_keeps_a_store_that_was_named() {
+    let files = Files::new();
+    let store = files.path().join("store").to_str().unwrap().to_owned();
+    let arguments = ["demo", "--serve", "--listen", "127.0.0.1:0", "--store", &store];
+    let serving = Serving::of(&mut command(&arguments));
+    assert_eq!(serving.end_by("-INT"), Some(0));
+    assert_eq!(json(&wonbon(&["status", "--json", "--store", &store]))["documents"], 72);
+    let again = wonbon(&["demo", "--store", &store]);
+    assert_eq!(again.status.code(), Some(2), "it is put into no store that there is");
+    let elsewhere = wonbon(&["demo", "--serve", "--listen", "0.0.0.0:0"]);
+    assert_eq!(elsewhere.status.code(), Some(2));
+    assert!(stderr(&elsewhere).contains("there are no tokens"), "{}", stderr(&elsewhere));
 }

@@ -173,6 +173,13 @@ pub struct Verdict {
     pub features_equal: Option<usize>,
 }
 
+impl Verdict {
+    /// Of a document that is no copy.
+    pub(crate) fn alone(kind: Kind) -> Self {
+        Verdict { kind, original: None, resemblance: None, features_equal: None }
+    }
+}
+
 /// What became of a document that was added.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Added {

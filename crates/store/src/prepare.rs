@@ -37,6 +37,28 @@ pub(crate) struct Names {
     pub(crate) shingle_set: u64,
 }
 
+impl Names {
+    pub(crate) fn of(document: &NewDocument<'_>, text: u64, shingles: &ElementSet) -> Self {
+        Names {
+            content: content_name(document.content.bytes()),
+            text,
+            shingle_set: set_name(shingles),
+        }
+    }
+}
+
+/// A document read as far as its features.
+pub(crate) struct Examined<'d> {
+    text: Cow<'d, str>,
+    title: Option<String>,
+    language: Option<String>,
+    /// As they come: neither sorted nor each once.
+    pub(crate) shingles: Vec<u64>,
+    words: u64,
+    pub(crate) text_name: u64,
+    pub(crate) features: Vec<u64>,
+}
+
 /// A document made ready.
 #[derive(Debug, Clone)]
 pub struct Prepared {
@@ -115,19 +137,39 @@ impl Preparer {
     }
 
     pub(crate) fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
-        self.made_ready(document, true)
+        let examined = self.examine(document)?;
+        let text = compressed(&examined.text)?;
+        let plain = (examined.text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*examined.text));
+        let Examined { title, language, words, text_name, features, .. } = examined;
+        let shingles = ElementSet::new(examined.shingles);
+        let owned = |value: &Option<Cow<'_, str>>| value.as_deref().map(str::to_owned);
+        let url = document.url.as_deref();
+        Ok(Prepared {
+            key: document.key.clone().into_owned(),
+            created: document.created,
+            created_at_the_latest: false,
+            url: owned(&document.url),
+            site: owned(&document.site).or_else(|| site_of(url.unwrap_or(&document.key))),
+            author: owned(&document.author),
+            title,
+            language,
+            sweep: document.sweep,
+            words,
+            names: Names::of(document, text_name, &shingles),
+            features,
+            sketch: self.sampler.sketch(&shingles),
+            shingles,
+            text,
+            plain,
+            expected: None,
+        })
     }
 
-    /// A document made ready to be decided and not to be stored: without what only a stored one needs.
-    pub(crate) fn examine(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
-        self.made_ready(document, false)
-    }
-
-    fn made_ready(
+    /// Reads a document as far as its features: enough to ask the index whether it may be a copy.
+    pub(crate) fn examine<'d>(
         &self,
-        document: &NewDocument<'_>,
-        to_store: bool,
-    ) -> Result<Prepared, StoreError> {
+        document: &'d NewDocument<'_>,
+    ) -> Result<Examined<'d>, StoreError> {
         let bytes = document.content.bytes();
         if !(1..=MOST_KEY_BYTES).contains(&document.key.len()) {
             return Err(StoreError::BadKey { bytes: document.key.len(), most: MOST_KEY_BYTES });
@@ -149,38 +191,19 @@ impl Preparer {
             Content::Html(html) => of_page(extract(html, url)),
             Content::Bytes { bytes, declared } => of_page(core_text(bytes, declared, url).page),
         };
-        let (shingles, words, text_name) = self.shingles(&text);
-        Ok(Prepared {
-            key: document.key.clone().into_owned(),
-            created: document.created,
-            created_at_the_latest: false,
-            url: owned(&document.url),
-            site: owned(&document.site).or_else(|| site_of(url.unwrap_or(&document.key))),
-            author: owned(&document.author),
-            title,
-            language,
-            sweep: document.sweep,
-            words,
-            names: Names {
-                content: content_name(bytes),
-                text: text_name,
-                shingle_set: set_name(&shingles),
-            },
-            features: self.maker.features(shingles.as_slice()).values().to_vec(),
-            sketch: if to_store {
-                self.sampler.sketch(&shingles)
-            } else {
-                ShingleSketch::default()
-            },
-            shingles,
-            text: if to_store { compressed(&text)? } else { Vec::new() },
-            plain: (to_store && text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*text)),
-            expected: None,
-        })
+        let (shingles, words, text_name) = self.shingles_as_they_come(&text);
+        let features = self.maker.features(&shingles).values().to_vec();
+        Ok(Examined { text, title, language, shingles, words, text_name, features })
     }
 
     /// The shingle set of a text, its number of words and the name of their sequence.
     pub(crate) fn shingles(&self, text: &str) -> (ElementSet, u64, u64) {
+        let (shingles, words, text_name) = self.shingles_as_they_come(text);
+        (ElementSet::new(shingles), words, text_name)
+    }
+
+    /// The same, neither sorted nor each once.
+    fn shingles_as_they_come(&self, text: &str) -> (Vec<u64>, u64, u64) {
         thread_local! {
             static SHINGLER: RefCell<Option<(NonZeroUsize, Shingler)>> = const { RefCell::new(None) };
         }
@@ -191,7 +214,7 @@ impl Preparer {
             let (_, shingler) = slot.as_mut().expect("it was just made");
             let mut all = Vec::new();
             let count = shingler.for_each_chunk(text, |chunk| all.extend_from_slice(chunk));
-            (ElementSet::new(all), count.words, count.normal_form_hash)
+            (all, count.words, count.normal_form_hash)
         })
     }
 

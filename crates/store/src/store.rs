@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::thread::JoinHandle;
 
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
+use wonbon_sketch::ElementSet;
 
 use crate::checkpoints::Checkpoints;
 use crate::database::{Database, Record};
 use crate::decisions::LOCAL;
-use crate::document::{Added, Expected, NewDocument, Order, StoredDocument, Verdict};
+use crate::document::{Added, Expected, Kind, NewDocument, Order, StoredDocument, Verdict};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::following::{Bell, Derived, Follower, Wake};
 use crate::judge::{Asked, Judge, ShingleCache};
 use crate::opening::{LoadedIndex, Places, WriteLock, load_index};
 use crate::params::{StoreParams, drawn_bytes};
-use crate::prepare::{Prepared, Preparer};
+use crate::prepare::{Names, Prepared, Preparer};
 use crate::searching::SearchState;
 use crate::seat::{Seat, ended};
 use crate::shingling::{ShingleFollowing, ShingleState};
@@ -97,7 +98,7 @@ pub struct Pending {
     answer: Receiver<Result<Added, StoreError>>,
     store: Store,
     /// None for a document that was recognised.
-    shingles: Option<wonbon_sketch::ElementSet>,
+    shingles: Option<ElementSet>,
 }
 
 impl Pending {
@@ -336,18 +337,25 @@ impl Store {
     ///
     /// As [`Store::prepare`], or the database's.
     pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
-        let prepared = self.inner.preparer.examine(document)?;
-        let shingles = Arc::new(prepared.shingles);
+        let examined = self.inner.preparer.examine(document)?;
+        // Most documents agree with no original, and then nothing else matters.
+        let index = self.inner.index.read().expect("no one panics with it");
+        if index.matches(&examined.features)?.is_empty() {
+            let kind = if examined.features.is_empty() { Kind::Empty } else { Kind::Original };
+            return Ok(Verdict::alone(kind));
+        }
+        drop(index);
+        let shingles = Arc::new(ElementSet::new(examined.shingles));
         self.reading(|database| {
-            let known = database.record_by_key(&prepared.key)?;
+            let known = database.record_by_key(&document.key)?;
             let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
             let decision = known.as_ref().and_then(|known| known.decision);
-            let created = prepared.created.or(known.map(|known| known.created));
+            let created = document.created.or(known.map(|known| known.created));
             let asked = Asked {
                 order: Order::new(decision, created.unwrap_or_else(microseconds_now), row),
                 decision,
-                names: prepared.names,
-                features: &prepared.features,
+                names: Names::of(document, examined.text_name, &shingles),
+                features: &examined.features,
                 shingles: Some(&shingles),
             };
             let judge = Judge {
@@ -568,7 +576,7 @@ impl Store {
     fn fill_resemblance(
         &self,
         verdict: &mut Verdict,
-        shingles: &wonbon_sketch::ElementSet,
+        shingles: &ElementSet,
     ) -> Result<(), StoreError> {
         if verdict.original.is_none() || verdict.resemblance.is_some() {
             return Ok(());
@@ -661,11 +669,11 @@ impl Inner {
         &self,
         database: &Database,
         verdict: &mut Verdict,
-        shingles: &wonbon_sketch::ElementSet,
+        shingles: &ElementSet,
     ) -> Result<(), StoreError> {
         if let (Some(original), None) = (&verdict.original, verdict.resemblance) {
             verdict.resemblance = match verdict.kind {
-                crate::document::Kind::Copy => match database.record_by_key(original)? {
+                Kind::Copy => match database.record_by_key(original)? {
                     Some(record) => {
                         let text = database.text(record.row)?;
                         Some(shingles.resemblance(&self.preparer.shingles(&text).0))

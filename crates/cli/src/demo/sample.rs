@@ -24,16 +24,25 @@ pub struct Post {
     pub id: String,
     /// ISO 8601, always UTC and to the second, so that the order of strings is that of times.
     pub created: String,
+    pub title: Option<String>,
     /// The text's bytes, as its blog sent them.
     pub bytes: Cow<'static, [u8]>,
     /// The charset named by whoever sent the post, as an HTTP header would.
     pub charset: Option<String>,
 }
 
+impl Post {
+    /// The blog it stands in: what precedes the number in its id.
+    pub fn blog(&self) -> &str {
+        self.id.split('/').next().unwrap_or_default()
+    }
+}
+
 #[derive(Deserialize)]
 struct Line {
     id: String,
     created: String,
+    title: Option<String>,
     text: Option<String>,
     file: Option<String>,
     charset: Option<String>,
@@ -45,7 +54,7 @@ pub fn posts() -> anyhow::Result<Vec<Post>> {
 }
 
 fn post(line: &str, number: usize) -> anyhow::Result<Post> {
-    let Line { id, created, text, file, charset } =
+    let Line { id, created, title, text, file, charset } =
         serde_json::from_str(line).with_context(|| format!("line {number} is no post"))?;
     let bytes = match (text, file) {
         (Some(text), None) => Cow::Owned(text.into_bytes()),
@@ -55,7 +64,7 @@ fn post(line: &str, number: usize) -> anyhow::Result<Post> {
         }
         _ => bail!("{id} has both a text and a file, or neither"),
     };
-    Ok(Post { id, created, bytes, charset })
+    Ok(Post { id, created, title, bytes, charset })
 }
 
 #[cfg(test)]

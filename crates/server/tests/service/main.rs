@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "what was skipped is told")]
 
 mod api;
+mod bad_input;
 mod decisions;
 mod full_disk;
 mod jobs;
