@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 
 use serde::Serialize;
 use url::Url;
+use wonbon_text::decode::decode;
 use wonbon_text::extract::core_text;
 use wonbon_warc::Digest;
 
@@ -176,9 +177,9 @@ impl ReadingRules {
         let core = core_text(&bytes, answer.content_type(), Some(url.as_str()));
         let mut page = ReadPage::empty(answer, None);
         page.charset = core.charset;
-        let follows = !self.directives(&page.answer).nofollow;
+        let directives = self.directives(&page.answer, &bytes, core.charset);
         let mut seen: HashSet<String> = HashSet::new();
-        for link in core.page.links.iter().filter(|_| follows) {
+        for link in core.page.links.iter().filter(|_| !directives.nofollow) {
             let Ok(target) = self.rules.canonical(None, &link.url) else { continue };
             if target == *url || seen.contains(target.as_str()) {
                 continue;
@@ -206,7 +207,7 @@ impl ReadingRules {
             fetched: page.answer.at / 1_000_000,
             text: &core.page.text,
         };
-        if !self.directives(&page.answer).noindex {
+        if !directives.noindex {
             page.row = serde_json::to_vec(&row).expect("texts and numbers can be written as JSON");
             page.row.push(b'\n');
             if let Some(sink) = &self.sink {
@@ -225,14 +226,20 @@ impl ReadingRules {
         Ok(page)
     }
 
-    fn directives(&self, answer: &Answer) -> Directives {
+    /// What a page asks of robots, in its headers or in its head.
+    fn directives(&self, answer: &Answer, bytes: &[u8], charset: &str) -> Directives {
+        // Tags are ASCII, and in all other charsets of the web ASCII stands as it is.
+        let html = match charset.starts_with("UTF-16") {
+            true => decode(bytes, Some(&format!("text/html; charset={charset}"))).text,
+            false => String::from_utf8_lossy(&bytes[..bytes.len().min(Directives::LOOK_BYTES)]),
+        };
         answer
             .fields
             .get_all("x-robots-tag")
             .iter()
             .filter_map(|value| value.to_str().ok())
             .map(|value| Directives::of_header(value, &self.product))
-            .fold(Directives::default(), Directives::or)
+            .fold(Directives::of_page(&html, &self.product), Directives::or)
     }
 
     fn read_sitemap(&self, answer: Box<Answer>) -> ReadPage {

@@ -411,3 +411,40 @@ fn budgets_and_depth_are_kept_and_a_larger_budget_goes_on() {
     let summary = crawl(folder.path(), &plan, &[&host]);
     assert_eq!((summary.ended, summary.stats.pages), (Ended::Exhausted, 1 + 5));
 }
+
+#[test]
+fn what_pages_ask_of_robots_is_done() {
+    let asks = |meta: &str, to: &str| {
+        let head = format!("<head>{meta}<title>{to}</title></head>");
+        format!("<html>{head}<body><p>words of page {to}</p><a href={to}>on</a></body></html>")
+    };
+    let host = ToyHost::start("asks.toy", 4, move |asked| match asked.path.as_str() {
+        "/robots.txt" => Reply::status(404),
+        "/" => {
+            Reply::page(linking("home", ["/nofollow", "/noindex", "/other", "/header", "/sixteen"]))
+        }
+        "/nofollow" => Reply::page(asks("<meta name=robots content=nofollow>", "/a")),
+        "/noindex" => Reply::page(asks("<META NAME='Robots' CONTENT='noarchive, NOINDEX'>", "/b")),
+        "/other" => Reply::page(asks("<meta name=googlebot content=none>", "/c")),
+        "/header" => Reply::page(asks("", "/d")).with("x-robots-tag", "none"),
+        "/sixteen" => {
+            let text = asks("<meta name=robots content=none>", "/e");
+            let mut bytes = vec![0xff, 0xfe];
+            bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+            Reply::typed("text/html", bytes)
+        }
+        path => Reply::page(asks("", path)),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    crawl(folder.path(), &plan(&[host.url("/")]), &[&host]);
+    let mut asked = host.paths();
+    asked.sort();
+    let expected =
+        ["/", "/b", "/c", "/header", "/nofollow", "/noindex", "/other", "/robots.txt", "/sixteen"];
+    assert_eq!(asked, expected);
+    let texts = texts(folder.path());
+    let mut kept: Vec<&str> = texts.iter().map(|row| row["url"].as_str().unwrap()).collect();
+    kept.sort_unstable();
+    let expected = ["/", "/b", "/c", "/nofollow", "/other"].map(|path| host.url(path));
+    assert_eq!(kept, expected);
+}

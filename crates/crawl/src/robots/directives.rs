@@ -1,12 +1,9 @@
 //! What a page asks of robots: `<meta name=robots>` and `X-Robots-Tag`.
 //!
 //! The head of a page is looked through tag by tag, passing over comments, scripts and styles, up to
-//! its body or for [`LOOK_BYTES`], without building anything.
+//! its body or for [`Directives::LOOK_BYTES`], without building anything.
 
 use super::product_token;
-
-/// How much of a page is looked at.
-const LOOK_BYTES: usize = 256 * 1024;
 
 /// What a page asks of robots, in its head or in a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +15,9 @@ pub struct Directives {
 }
 
 impl Directives {
+    /// How much of a page is looked at.
+    pub const LOOK_BYTES: usize = 256 * 1024;
+
     /// Reads the content of `<meta name="robots">`, or of one with the product's name.
     #[must_use]
     pub fn of_meta(content: &str) -> Self {
@@ -60,7 +60,7 @@ impl Directives {
     pub fn of_page(html: &str, product: &str) -> Self {
         let product = product_token(product.as_bytes());
         let mut directives = Directives::default();
-        let mut end = html.len().min(LOOK_BYTES);
+        let mut end = html.len().min(Self::LOOK_BYTES);
         while !html.is_char_boundary(end) {
             end -= 1;
         }
