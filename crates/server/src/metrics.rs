@@ -207,6 +207,7 @@ impl Metrics {
         let name = "wonbon_behind_changes";
         head(text, name, "gauge", "changes that something derived has not seen yet");
         line(text, name, "part=\"search\"", store.search_behind()? as f64);
+        line(text, name, "part=\"shingles\"", store.shingles_behind()? as f64);
         let disk = store.disk_bytes();
         let name = "wonbon_disk_bytes";
         head(text, name, "gauge", "bytes on disk, by part");

@@ -91,6 +91,8 @@ pub(crate) trait Derived {
     fn take_all(&mut self, database: &Database) -> Result<(), StoreError>;
     /// Takes in documents that changed.
     fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError>;
+    /// Everything up to this change was taken in.
+    fn has_taken(&self, _seen: u64) {}
     /// Makes what was taken in durable, with the mark.
     fn commit(&mut self, mark: u64) -> Result<(), StoreError>;
     /// Ends it.
@@ -236,6 +238,7 @@ impl<D: Derived> Follower<D> {
             let taken = self.take_changes(progress);
             self.database.connection.execute_batch("COMMIT")?;
             let more = taken?;
+            self.derived.has_taken(progress.seen);
             // While documents keep coming there is always more.
             let due = progress.commit_in::<D>().is_some_and(|wait| wait.is_zero());
             if due || (commit_now && !more && progress.seen > progress.committed) {

@@ -7,6 +7,7 @@
 //! What was taken in is seen by questions at once; it is written every few seconds and at the end.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock, mpsc};
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub(crate) struct ShingleState {
     pub(crate) rebuilt: RwLock<Option<String>>,
     /// Sketches of documents that were just stored, by the names of their shingle sets.
     sketches: Fresh<u64, ShingleSketch>,
+    /// The last change that was taken in.
+    seen: AtomicU64,
 }
 
 impl Default for ShingleState {
@@ -47,6 +50,7 @@ impl Default for ShingleState {
             reader: RwLock::default(),
             rebuilt: RwLock::default(),
             sketches: Fresh::new(MOST_FRESH_VALUES),
+            seen: AtomicU64::new(0),
         }
     }
 }
@@ -145,6 +149,10 @@ impl Derived for ShingleFollowing {
         Ok(())
     }
 
+    fn has_taken(&self, seen: u64) {
+        self.state.seen.store(seen, Ordering::Relaxed);
+    }
+
     fn commit(&mut self, mark: u64) -> Result<(), StoreError> {
         self.index().write(mark)?;
         let reader = self.index().reader();
@@ -190,6 +198,16 @@ impl Store {
             }
             found => Ok(found?),
         }
+    }
+
+    /// How many changes the index of shingles has not seen yet, in a store that writes.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn shingles_behind(&self) -> Result<u64, StoreError> {
+        let last = self.reading(Database::last_change)?.0;
+        Ok(last.saturating_sub(self.inner.shingles.seen.load(Ordering::Relaxed)))
     }
 
     /// Why the index of shingles began anew when the store was opened, if it did.

@@ -136,3 +136,18 @@ fn a_write_that_expects_something_else_is_refused_and_others_go_on() {
     assert!(store.delete_if("guarded", Expected::Edit(now)).unwrap());
     assert_eq!(store.verify().unwrap().differences, 0);
 }
+
+#[test]
+fn what_is_derived_is_behind_until_it_has_caught_up() {
+    let (folder, store) = store_with_families();
+    store.catch_up().unwrap();
+    store.shingles().unwrap();
+    assert_eq!((store.search_behind().unwrap(), store.shingles_behind().unwrap()), (0, 0));
+    store.close().unwrap();
+    let store = Store::open(&folder.path().join("store")).unwrap();
+    store.shingles().unwrap();
+    assert_eq!(store.shingles_behind().unwrap(), 0);
+    // A store that only reads has seen none of what it was not asked about.
+    let reader = Store::open_read_only(&folder.path().join("store")).unwrap();
+    assert!(reader.shingles_behind().unwrap() > 0);
+}

@@ -359,6 +359,7 @@ async fn health_status_and_metrics_are_told() {
     ] {
         assert!(metrics.body.lines().any(|found| found == line), "{line}: {}", metrics.body);
     }
+    assert!(metrics.body.contains("wonbon_behind_changes{part=\"shingles\"} "));
     // Every line is a comment or a name with a number.
     for line in metrics.body.lines().filter(|line| !line.starts_with('#')) {
         let (name, value) = line.rsplit_once(' ').unwrap();
