@@ -10,7 +10,7 @@ use serde_json::Value;
 use wonbon_input::rows::Ranking;
 use wonbon_input::time::microseconds;
 use wonbon_server::tokens::{Scope, Tokens};
-use wonbon_server::{Config, Server};
+use wonbon_server::{Config, JobsConfig, Server};
 use wonbon_store::{By, Decision, NewDocument, Redirect, Rule, Store, StoreParams};
 
 /// A day, in the store's microseconds.
@@ -41,6 +41,7 @@ impl Served {
         store.catch_up().unwrap();
         let mut config =
             Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() };
+        config.jobs = Some(JobsConfig::new(folder.path().join("jobs")));
         let mut token = String::new();
         if with_tokens {
             let path = folder.path().join("tokens");
