@@ -122,7 +122,6 @@ pub(crate) const PAGES: &[Page] = &[
         &[".notice[role=status] form button", ".kind.decided", "form.decide input[name=reason]"],
     ),
     page("status", "/status", true, &[".cards", "table"]),
-    page("decisions", "/decisions", true, &["main h1"]),
     page("jobs", "/jobs", true, &["main h1"]),
     page("crawl", "/crawl", false, &["main h1"]),
     page("docs", "/docs", false, &[".route h2 code", "table"]),
