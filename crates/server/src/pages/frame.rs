@@ -10,7 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, escape, fill};
 
-use super::pieces::coded;
+use super::pieces::quoted;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -238,7 +238,7 @@ pub(crate) fn problem_page(problem: &Problem, reader: &Reader) -> Response {
     let mut page = page(reader, title);
     page.heading(title);
     // The facts are told in one language.
-    page.markup(format_args!("<p class=lead lang=en>{}</p>", coded(&problem.detail)));
+    page.markup(format_args!("<p class=lead lang=en>{}</p>", quoted(&problem.detail)));
     if problem.code.status() == StatusCode::UNAUTHORIZED {
         page.markup(format_args!(
             "<p><a class=button href=\"/login\">{}</a></p>",

@@ -69,18 +69,24 @@ pub(super) fn link(path: &str, question: &[(&str, &str)], shown: &str) -> String
     format!("<a href=\"{}\">{}</a>", escape(&address(path, question)), escape(shown))
 }
 
-/// A paragraph in which what stands between back quotes is code.
+/// A paragraph of our own words in which what stands between back quotes is code.
 pub(crate) fn coded_paragraph(page: &mut Page, text: &str) {
-    page.markup(format_args!("<p>{}</p>", coded(text)));
-}
-
-/// A text in which what stands between back quotes is code.
-pub(super) fn coded(text: &str) -> String {
     let mut markup = String::new();
     for (at, piece) in text.split('`').enumerate() {
         let piece = escape(piece);
         let is_code = at % 2 == 1;
         markup.push_str(&if is_code { format!("<code>{piece}</code>") } else { piece });
+    }
+    page.markup(format_args!("<p>{markup}</p>"));
+}
+
+/// A text that may hold others' words, with quotation marks for its back quotes: no text makes a tag.
+pub(super) fn quoted(text: &str) -> String {
+    let mut markup = String::new();
+    for (at, piece) in text.split('`').enumerate() {
+        let mark = ["", "“", "”"][if at == 0 { 0 } else { 2 - at % 2 }];
+        markup.push_str(mark);
+        markup.push_str(&escape(piece));
     }
     markup
 }
