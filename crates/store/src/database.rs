@@ -21,6 +21,7 @@
 
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row as SqlRow, params};
@@ -97,11 +98,13 @@ ALTER TABLE versions ADD COLUMN resemblance REAL;
 const WRITER_CACHE_KIB: i32 = 16 << 10;
 const READER_CACHE_KIB: i32 = 16 << 10;
 const CHECKPOINTER_CACHE_KIB: i32 = 64;
+/// How long a connection waits for another that holds what it needs.
+pub(crate) const BUSY_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Brings tables of an earlier version to this one, in one transaction.
 fn migrate(path: &Path, flags: OpenFlags) -> Result<(), StoreError> {
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(std::time::Duration::from_secs(30))?;
+    connection.busy_timeout(BUSY_PATIENCE)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -303,7 +306,7 @@ impl Database {
 
     fn open(path: &Path, flags: OpenFlags, cache_kib: i32) -> Result<Self, StoreError> {
         let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(std::time::Duration::from_secs(30))?;
+        connection.busy_timeout(BUSY_PATIENCE)?;
         // Otherwise SQLite plans a statement again for every value that is bound to it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let database = Database { connection, path: path.to_owned() };
