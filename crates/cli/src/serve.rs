@@ -131,27 +131,37 @@ pub(crate) fn until_told(store: Store, opening: Duration, config: Config) -> any
     runtime.block_on(async {
         let server = Server::bind(store, opening.as_secs_f64(), config).await?;
         let address = server.address().context("could not tell the address")?;
+        // From here on whoever reads the address may also end it.
+        let told = told_to_end();
         // A closed standard output takes nothing from the service.
         let _ = writeln!(std::io::stdout(), "http://{address}/");
         let _ = std::io::stdout().flush();
-        server.run(told_to_end()).await?;
+        server.run(told).await?;
         Ok(())
     })
 }
 
-/// Waits for Ctrl-C, or for the system to ask it to end.
-async fn told_to_end() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
+/// Listens for Ctrl-C and for the system asking it to end, from now on; ends when one of them comes.
+#[cfg(unix)]
+fn told_to_end() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+    async move {
+        let [interrupt, terminate] = signals;
+        // Without them only the system can end the process.
+        match (interrupt, terminate) {
+            (Ok(mut interrupt), Ok(mut terminate)) => tokio::select! {
+                _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
-            }
-            return;
+            },
+            _ => std::future::pending().await,
         }
     }
+}
+
+/// Ends when Ctrl-C comes.
+#[cfg(not(unix))]
+async fn told_to_end() {
     // Without it only the system can end the process.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;

@@ -220,6 +220,24 @@ where
     )
 }
 
+/// What was sent: as JSON by a program, or as a form by a person.
+pub(crate) async fn parameters_sent<P: DeserializeOwned>(
+    service: &Arc<Service>,
+    parts: &Parts,
+    body: Body,
+) -> Result<P, Problem> {
+    let body = whole_body(service, &parts.headers, body).await?;
+    if !parts.uri.path().starts_with("/v1/") {
+        return from_form(service, parts, body).await;
+    }
+    let kind = ContentKind::of(&parts.headers);
+    if kind.essence != "application/json" {
+        return Err(kind.refused("application/json"));
+    }
+    kind.check_charset()?;
+    from_json(&body)
+}
+
 /// A question whose parameters come as JSON from programs, or as a form from people.
 pub(crate) fn posted<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
 where
@@ -229,17 +247,7 @@ where
         let (parts, body) = request.into_parts();
         let view = View::of(&service, &parts);
         let answered = async {
-            let body = whole_body(&service, &parts.headers, body).await?;
-            let kind = ContentKind::of(&parts.headers);
-            let parameters: P = if parts.uri.path().starts_with("/v1/") {
-                if kind.essence != "application/json" {
-                    return Err(kind.refused("application/json"));
-                }
-                kind.check_charset()?;
-                from_json(&body)?
-            } else {
-                from_form(&service, &parts, body).await?
-            };
+            let parameters: P = parameters_sent(&service, &parts, body).await?;
             service.answer(move |service| answers(service, parameters, &view)).await
         };
         answered.await.into_response()

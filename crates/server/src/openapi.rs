@@ -10,6 +10,7 @@ use bytes::Bytes;
 use serde_json::Value;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{RefOr, Schema};
 use wonbon_pages::{Cell, escape};
 
 use crate::api::places::Nothing;
@@ -79,6 +80,12 @@ pub(crate) fn description() -> utoipa::openapi::OpenApi {
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     let components = description.components.get_or_insert_default();
     components.add_security_scheme("token", bearer);
+    // What a job is asked by stands beside its kind, which each of them alone would refuse.
+    for name in ["ImportAsked", "DedupAsked", "ClusterAsked", "CrawlAsked"] {
+        if let Some(RefOr::T(Schema::Object(asked))) = components.schemas.get_mut(name) {
+            asked.additional_properties = None;
+        }
+    }
     description
 }
 

@@ -166,8 +166,28 @@ fn checkpoint(connection: &Connection, way: &str) -> Result<i64, StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::params::StoreParams;
+
+    struct Begun {
+        path: PathBuf,
+        writer: Connection,
+        checkpoints: Checkpoints,
+        thread: CheckpointThread,
+        _directory: tempfile::TempDir,
+    }
+
+    /// A database with a table to fill.
+    fn begun() -> Begun {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("documents.sqlite");
+        let mut writer = Database::create(&path, &StoreParams::default(), "it").unwrap().connection;
+        writer.execute_batch("PRAGMA synchronous = OFF; CREATE TABLE pages (bytes)").unwrap();
+        let (checkpoints, thread) = Checkpoints::take(&mut writer, &path).unwrap();
+        Begun { path, writer, checkpoints, thread, _directory: directory }
+    }
 
     /// Commits a page or more at a time until the thread is woken; tells how many commits that took.
     fn commit_until_woken(writer: &Connection, thread: &CheckpointThread) -> Option<usize> {
@@ -184,13 +204,9 @@ mod tests {
 
     #[test]
     fn the_log_begins_anew_when_its_rest_is_copied() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("documents.sqlite");
-        let mut writer = Database::create(&path, &StoreParams::default(), "it").unwrap().connection;
-        writer.execute_batch("PRAGMA synchronous = OFF; CREATE TABLE pages (bytes)").unwrap();
-        let (checkpoints, thread) = Checkpoints::take(&mut writer, &path).unwrap();
+        let Begun { path, writer, checkpoints, thread, .. } = &begun();
         let insert = "INSERT INTO pages (bytes) VALUES (zeroblob(5000))";
-        let reader = Database::open_reader(&path).unwrap().connection;
+        let reader = Database::open_reader(path).unwrap().connection;
         // A commit that comes while the thread copies; here somebody reads what was before it.
         let leave_a_rest = || {
             reader.execute_batch("BEGIN; SELECT count(*) FROM pages").unwrap();
@@ -198,61 +214,53 @@ mod tests {
             thread.copy();
             reader.execute_batch("COMMIT").unwrap();
         };
-        assert!(commit_until_woken(&writer, &thread).is_some());
+        assert!(commit_until_woken(writer, thread).is_some());
         leave_a_rest();
 
         // With the rest in it the log goes on, and the thread is woken again before long.
-        let longest = log_bytes(&path);
+        let longest = log_bytes(path);
         writer.execute_batch(insert).unwrap();
-        assert!(log_bytes(&path) > longest);
-        let commits = commit_until_woken(&writer, &thread).unwrap();
+        assert!(log_bytes(path) > longest);
+        let commits = commit_until_woken(writer, thread).unwrap();
         assert!(commits < PAGES as usize, "{commits}");
 
         // Without it, the log's file is written from its beginning.
         leave_a_rest();
-        checkpoints.copy_rest(&writer);
-        let longest = log_bytes(&path);
+        checkpoints.copy_rest(writer);
+        let longest = log_bytes(path);
         for _ in 0..PAGES / 8 {
             writer.execute_batch(insert).unwrap();
         }
-        assert_eq!(log_bytes(&path), longest);
+        assert_eq!(log_bytes(path), longest);
         assert!(thread.woken.try_recv().is_err());
     }
 
     #[test]
     fn a_reader_in_the_way_does_not_stop_anybody() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("documents.sqlite");
-        let mut writer = Database::create(&path, &StoreParams::default(), "it").unwrap().connection;
-        writer.execute_batch("PRAGMA synchronous = OFF; CREATE TABLE pages (bytes)").unwrap();
-        let (checkpoints, thread) = Checkpoints::take(&mut writer, &path).unwrap();
-        let reader = Database::open_reader(&path).unwrap().connection;
+        let Begun { path, writer, checkpoints, thread, .. } = &begun();
+        let reader = Database::open_reader(path).unwrap().connection;
         reader.execute_batch("BEGIN").unwrap();
         let seen = |reader: &Connection| -> i64 {
             reader.query_row("SELECT count(*) FROM pages", [], |row| row.get(0)).unwrap()
         };
         assert_eq!(seen(&reader), 0);
-        let commits = commit_until_woken(&writer, &thread).unwrap();
+        let commits = commit_until_woken(writer, thread).unwrap();
         thread.copy();
-        checkpoints.copy_rest(&writer);
+        checkpoints.copy_rest(writer);
         assert_eq!(seen(&reader), 0);
-        let again = commit_until_woken(&writer, &thread).unwrap();
+        let again = commit_until_woken(writer, thread).unwrap();
         reader.execute_batch("COMMIT").unwrap();
         assert_eq!(seen(&reader), (commits + again) as i64);
     }
 
     #[test]
     fn a_long_log_begins_anew_although_somebody_always_reads() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("documents.sqlite");
-        let mut writer = Database::create(&path, &StoreParams::default(), "it").unwrap().connection;
-        writer.execute_batch("PRAGMA synchronous = OFF; CREATE TABLE pages (bytes)").unwrap();
-        let (checkpoints, thread) = Checkpoints::take(&mut writer, &path).unwrap();
+        let Begun { path, writer, checkpoints, thread, .. } = &begun();
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             // Two who read again and again: hardly a moment without one of them.
             for _ in 0..2 {
-                let (path, done) = (&path, &done);
+                let done = &done;
                 scope.spawn(move || {
                     let reader = Database::open_reader(path).unwrap().connection;
                     while !done.load(Ordering::Relaxed) {
@@ -268,7 +276,7 @@ mod tests {
                 if thread.woken.try_recv().is_ok() {
                     thread.copy();
                 }
-                checkpoints.copy_rest(&writer);
+                checkpoints.copy_rest(writer);
                 longest = longest.max(checkpoints.shared.pages.load(Ordering::Relaxed));
             }
             done.store(true, Ordering::Relaxed);

@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use wonbon_store::{By, Decision, DecisionEntry, Expected};
 
 use super::documents::{edit_mark, expected};
-use crate::asked::{ContentKind, from_form, from_json, limit, whole_body};
+use crate::asked::{limit, parameters_sent};
 use crate::guard::Who;
 use crate::json;
 use crate::pages;
@@ -152,17 +152,7 @@ where
 {
     let (parts, body) = request.into_parts();
     let answered = async {
-        let body = whole_body(&service, &parts.headers, body).await?;
-        let asked: P = if parts.uri.path().starts_with("/v1/") {
-            let kind = ContentKind::of(&parts.headers);
-            if kind.essence != "application/json" {
-                return Err(kind.refused("application/json"));
-            }
-            kind.check_charset()?;
-            from_json(&body)?
-        } else {
-            from_form(&service, &parts, body).await?
-        };
+        let asked: P = parameters_sent(&service, &parts, body).await?;
         if service.is_ending() {
             return Err(Problem::new(Code::ShuttingDown, "nothing more is decided"));
         }

@@ -17,7 +17,7 @@ use tokio::io::AsyncWriteExt;
 use utoipa::{IntoParams, ToSchema};
 
 use super::streams::piped;
-use crate::asked::{ContentKind, from_form, from_json, limit, whole_body};
+use crate::asked::{limit, parameters_sent};
 use crate::guard::Who;
 use crate::jobs::{
     ClusterAsked, CrawlAsked, DedupAsked, Entry, ImportAsked, Job, JobAsked, JobProgress, JobState,
@@ -244,13 +244,7 @@ pub(crate) async fn start(State(service): State<Arc<Service>>, request: Request)
     let (parts, body) = request.into_parts();
     let started = async {
         service.jobs()?;
-        let body = whole_body(&service, &parts.headers, body).await?;
-        let kind = ContentKind::of(&parts.headers);
-        if kind.essence != "application/json" {
-            return Err(kind.refused("application/json"));
-        }
-        kind.check_charset()?;
-        let asked: JobAsked = from_json(&body)?;
+        let asked: JobAsked = parameters_sent(&service, &parts, body).await?;
         let who = Who::of(&parts).token();
         let start = move |service: &Service| Jobs::start(service.jobs()?, asked, who);
         service.answer(move |service| Ok(accepted(&start(service)?))).await
@@ -428,8 +422,7 @@ where
 {
     let (parts, body) = request.into_parts();
     let answered = async {
-        let body = whole_body(&service, &parts.headers, body).await?;
-        let form: P = from_form(&service, &parts, body).await?;
+        let form: P = parameters_sent(&service, &parts, body).await?;
         let who = Who::of(&parts).token();
         service.answer(move |service| Ok(Reply::see_other(&answer(service, form, who)?))).await
     };
