@@ -4,7 +4,8 @@
     hour.py PORT PID POSTS WORDS MINUTES [REQUESTS_A_SECOND]
 
 Of a hundred requests 60 search, 25 check, 5 add, 5 get what was added, 5 ask for a page. Prints a line a
-minute (documents added, resident memory in MB), then the slope of the last three quarters.
+minute (documents added, the service's own memory in MB, and what of files it has mapped), then the slopes
+of the last three quarters. Mapped files are the system's memory, which it takes back when it needs it.
 """
 
 import http.client
@@ -65,10 +66,8 @@ def client(number):
 
 
 def resident():
-    for line in open(f"/proc/{pid}/status"):
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    return 0.0
+    sizes = dict(line.split()[:2] for line in open(f"/proc/{pid}/status") if line.startswith("Rss"))
+    return int(sizes["RssAnon:"]) / 1024, int(sizes["RssFile:"]) / 1024
 
 
 def slope(points):
@@ -83,14 +82,16 @@ for thread in threads:
 seen = []
 started = time.time()
 while time.time() < end:
-    seen.append((time.time() - started, adds[0], resident()))
-    print(f"{seen[-1][0] / 60:.1f} min, {adds[0]} added, {seen[-1][2]:.1f} MB, {failures[0]} failures", flush=True)
+    own, mapped = resident()
+    seen.append((time.time() - started, adds[0], own, mapped))
+    print(f"{seen[-1][0] / 60:.1f} min, {adds[0]} added, {own:.1f} MB own, {mapped:.1f} MB mapped, "
+          f"{failures[0]} failures", flush=True)
     time.sleep(min(60.0, max(0.1, end - time.time())))
 for thread in threads:
     thread.join()
-seen.append((time.time() - started, adds[0], resident()))
+seen.append((time.time() - started, adds[0], *resident()))
 late = [point for point in seen if point[0] >= seen[-1][0] / 4]
-by_time = slope([(seconds / 3600, memory) for seconds, _, memory in late])
-grown, stored = late[-1][2] - late[0][2], late[-1][1] - late[0][1]
-print(f"slope of the last three quarters: {by_time:.2f} MB an hour, {stored} documents added meanwhile, "
-      f"{failures[0]} failures")
+own = slope([(point[0] / 3600, point[2]) for point in late])
+mapped = slope([(point[0] / 3600, point[3]) for point in late])
+print(f"slope of the last three quarters: {own:.2f} MB of own memory an hour, {mapped:.2f} MB mapped; "
+      f"{late[-1][1] - late[0][1]} documents added meanwhile, {failures[0]} failures")

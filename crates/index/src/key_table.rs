@@ -87,24 +87,20 @@ impl KeyTable {
         KeyTable { directory: (0..1 << depth).collect(), depth, shards, entries: hashes.len() }
     }
 
+    /// Where entries of this hash stand. Apart from [`Place::find`], so that whoever looks into several
+    /// tables can find all the places first: what they wait for in memory, they wait for at once.
+    #[inline]
+    pub(crate) fn place(&self, hash: u64) -> Place<'_> {
+        let shard = &self.shards[self.directory[first_bits(hash, self.depth)] as usize];
+        let at = shard.bucket_of(hash);
+        Place { shard, at, tag: tag(hash), fitting: fitting(&shard.buckets[at], tag(hash)) }
+    }
+
     /// Calls `each` with every slot that may have been added under this hash (all that were, and a
     /// few others); stops when it returns `true`.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, mut each: impl FnMut(u32) -> bool) {
-        let shard = &self.shards[self.directory[first_bits(hash, self.depth)] as usize];
-        let tag = tag(hash);
-        let mut at = shard.bucket_of(hash);
-        for _ in 0..shard.buckets.len() {
-            for &entry in &shard.buckets[at] {
-                if entry == FREE {
-                    return;
-                }
-                if entry >> SLOT_BITS == tag && entry != REMOVED && each(entry & SLOT) {
-                    return;
-                }
-            }
-            at = shard.behind(at);
-        }
+    pub(crate) fn find(&self, hash: u64, each: impl FnMut(u32) -> bool) {
+        self.place(hash).find(each);
     }
 
     /// Adds a slot under a hash. `hash_of` tells the hash of any slot in the table.
@@ -194,6 +190,47 @@ impl KeyTable {
             + self.shards.capacity() * size_of::<Shard>()
             + self.directory.capacity() * size_of::<u32>()
     }
+}
+
+/// Where the entries of a hash begin in a table.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    shard: &'a Shard,
+    at: usize,
+    tag: u32,
+    /// Of the entries in the first bucket.
+    fitting: u32,
+}
+
+impl Place<'_> {
+    /// As [`KeyTable::find`].
+    #[inline]
+    pub(crate) fn find(self, mut each: impl FnMut(u32) -> bool) {
+        let Place { shard, mut at, tag, mut fitting } = self;
+        for _ in 0..shard.buckets.len() {
+            let bucket = &shard.buckets[at];
+            while fitting != 0 {
+                let entry = bucket[fitting.trailing_zeros() as usize];
+                fitting &= fitting - 1;
+                if entry < REMOVED && each(entry & SLOT) {
+                    return;
+                }
+            }
+            // Free places are the last.
+            if bucket[BUCKET_ENTRIES - 1] == FREE {
+                return;
+            }
+            at = shard.behind(at);
+            fitting = self::fitting(&shard.buckets[at], tag);
+        }
+    }
+}
+
+/// A bit for each entry of a bucket that has this tag.
+#[inline]
+fn fitting(bucket: &Bucket, tag: u32) -> u32 {
+    let bits = bucket.iter().enumerate();
+    bits.fold(0, |bits, (at, &entry)| bits | (u32::from(entry >> SLOT_BITS == tag) << at))
 }
 
 impl Shard {

@@ -18,6 +18,9 @@ use crate::key_table::{KeyTable, MOST_SLOTS};
 use crate::subsets::{Subsets, agree, key};
 use crate::{CopyIndex, IndexError, IndexParams, Match, Row};
 
+/// Tables that are looked into together: all of 2 of 6.
+const TABLES_AT_ONCE: usize = 15;
+
 /// Originals by their features, in memory.
 ///
 /// ```
@@ -124,15 +127,24 @@ impl MemoryIndex {
     /// another; stops when it returns `true`. A slot may come more than once.
     #[inline]
     fn for_each_agreeing(&self, features: &[u64], mut each: impl FnMut(u32) -> bool) {
-        for (number, table) in self.tables.iter().enumerate() {
-            let subset = self.subsets.get(number);
-            let mut stop = false;
-            table.find(key(features, subset), |slot| {
-                stop = agree(features, self.slot_features(slot), subset) && each(slot);
-                stop
-            });
-            if stop {
-                return;
+        // Some tables at a time: what is not in the cache is fetched for all of them together.
+        for (first, tables) in (0..).step_by(TABLES_AT_ONCE).zip(self.tables.chunks(TABLES_AT_ONCE))
+        {
+            let place = |at: usize| {
+                let table = tables.get(at)?;
+                Some(table.place(key(features, self.subsets.get(first + at))))
+            };
+            let places: [_; TABLES_AT_ONCE] = std::array::from_fn(place);
+            for (number, place) in (first..).zip(places.into_iter().flatten()) {
+                let subset = self.subsets.get(number);
+                let mut stop = false;
+                place.find(|slot| {
+                    stop = agree(features, self.slot_features(slot), subset) && each(slot);
+                    stop
+                });
+                if stop {
+                    return;
+                }
             }
         }
     }

@@ -6,13 +6,14 @@
 
 use std::ops::Bound;
 
-use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, InvertedIndexRangeQuery, Occur,
     PhrasePrefixQuery, PhraseQuery, Query as TantivyQuery, RangeQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Searcher, Term};
 
+use crate::either::Either;
 use crate::query::{Item, Phrase, Query};
 use crate::schema::Fields;
 use crate::steady::Steady;
@@ -47,8 +48,7 @@ fn compile_item(item: &Item, fields: &Fields) -> Box<dyn TantivyQuery> {
     let deciding: Box<dyn TantivyQuery> = match item {
         Item::Words(phrase) => {
             let title = BoostQuery::new(compile_phrase(phrase, fields.title), TITLE_BOOST);
-            let text = compile_phrase(phrase, fields.text);
-            return Box::new(BooleanQuery::union(vec![Box::new(title), text]));
+            return Box::new(Either([Box::new(title), compile_phrase(phrase, fields.text)]));
         }
         Item::Title(phrase) => {
             let title = compile_phrase(phrase, fields.title);
@@ -74,26 +74,38 @@ fn name(field: Field, name: &str) -> TermQuery {
 
 /// What of the index stands for a phrase: terms at offsets, and perhaps a character at the end of which
 /// only the beginning of the term is known.
-fn compile_phrase(phrase: &Phrase, field: Field) -> Box<dyn TantivyQuery> {
-    let units = &phrase.units;
-    let mut terms = Vec::with_capacity(units.len());
-    let mut open_end = None;
-    for (offset, unit) in units.iter().enumerate() {
-        let next = units.get(offset + 1);
-        let text = match next {
-            _ if !unit.in_run => unit.text.clone(),
-            Some(next) if next.joined => format!("{}{}", unit.text, next.text),
-            // Another word follows, so the run ends here in the text too.
-            Some(_) => unit.text.clone(),
-            // The end of the query: whatever follows in the text. After a bigram that is said already.
-            None if unit.joined => continue,
-            None => {
-                open_end = Some((offset, Term::from_field_text(field, &unit.text)));
-                continue;
-            }
-        };
-        terms.push((offset, Term::from_field_text(field, &text)));
+struct PhraseTerms {
+    terms: Vec<(usize, Term)>,
+    open_end: Option<(usize, Term)>,
+}
+
+impl PhraseTerms {
+    fn of(phrase: &Phrase, field: Field) -> PhraseTerms {
+        let units = &phrase.units;
+        let mut terms = Vec::with_capacity(units.len());
+        let mut open_end = None;
+        for (offset, unit) in units.iter().enumerate() {
+            let next = units.get(offset + 1);
+            let text = match next {
+                _ if !unit.in_run => unit.text.clone(),
+                Some(next) if next.joined => format!("{}{}", unit.text, next.text),
+                // Another word follows, so the run ends here in the text too.
+                Some(_) => unit.text.clone(),
+                // The end of the query: whatever follows in the text. After a bigram that is said already.
+                None if unit.joined => continue,
+                None => {
+                    open_end = Some((offset, Term::from_field_text(field, &unit.text)));
+                    continue;
+                }
+            };
+            terms.push((offset, Term::from_field_text(field, &text)));
+        }
+        PhraseTerms { terms, open_end }
     }
+}
+
+fn compile_phrase(phrase: &Phrase, field: Field) -> Box<dyn TantivyQuery> {
+    let PhraseTerms { mut terms, open_end } = PhraseTerms::of(phrase, field);
     match open_end {
         None if terms.len() == 1 => {
             let (_, term) = terms.swap_remove(0);
@@ -113,6 +125,49 @@ fn compile_phrase(phrase: &Phrase, field: Field) -> Box<dyn TantivyQuery> {
             Box::new(Steady(query))
         }
     }
+}
+
+/// At most how many documents match, by how many have the query's words; `None` if words do not tell.
+pub(crate) fn most_matches(
+    query: &Query,
+    fields: &Fields,
+    searcher: &Searcher,
+) -> tantivy::Result<Option<u64>> {
+    let mut most = None;
+    for group in &query.required {
+        let mut together = Some(0);
+        for item in group {
+            let here = match item {
+                Item::Words(phrase) => {
+                    let title = rarest(phrase, fields.title, searcher)?;
+                    title
+                        .zip(rarest(phrase, fields.text, searcher)?)
+                        .map(|(one, other)| one + other)
+                }
+                Item::Title(phrase) => rarest(phrase, fields.title, searcher)?,
+                Item::Site(_) | Item::Language(_) | Item::Before(_) | Item::After(_) => None,
+            };
+            together = together.zip(here).map(|(sum, here)| sum + here);
+        }
+        most = match (most, together) {
+            (Some(most), Some(together)) => Some(together.min(most)),
+            (most, together) => most.or(together),
+        };
+    }
+    Ok(most)
+}
+
+/// How many documents have the rarest term of a phrase.
+fn rarest(phrase: &Phrase, field: Field, searcher: &Searcher) -> tantivy::Result<Option<u64>> {
+    let PhraseTerms { terms, open_end } = PhraseTerms::of(phrase, field);
+    let mut rarest = None;
+    if open_end.is_none() {
+        for (_, term) in &terms {
+            let have = searcher.doc_freq(term)?;
+            rarest = Some(rarest.map_or(have, |rarest: u64| rarest.min(have)));
+        }
+    }
+    Ok(rarest)
 }
 
 /// The least text that is greater than all texts which start with this character.

@@ -6,7 +6,8 @@
 //! in the background, so that a search asks few of them.
 //!
 //! Cost: a commit writes and syncs about ten small files whatever it holds: commit every second or every
-//! hundred thousand documents rather than every document. Memory: `memory_bytes` for postings, a bit per
+//! hundred thousand documents rather than every document. When nothing comes, [`SearchIndex::rest`] lets
+//! segments be merged that a search would otherwise ask one by one (`merging`). Memory: `memory_bytes` for postings, a bit per
 //! row. Opening reads every file once for its checksum.
 //!
 //! Guarantee: after a commit returned, its documents and its mark are on disk together or, if the
@@ -24,6 +25,7 @@ use tantivy::{Index, IndexSettings, IndexWriter, Term};
 use crate::directory::{META, index_files, wipe};
 use crate::document::SearchDocument;
 use crate::error::{SearchError, guarded};
+use crate::merging::{Merging, small_beside_the_rest};
 use crate::payload::Payload;
 use crate::reader::{Checked, SearchReader, Shared, tokenizers};
 use crate::row_set::RowSet;
@@ -89,6 +91,7 @@ impl std::fmt::Display for Rebuilt {
 pub struct SearchIndex {
     dir: PathBuf,
     writer: IndexWriter,
+    merging: Merging,
     rows: RowSet,
     shared: Arc<Shared>,
     poisoned: bool,
@@ -142,8 +145,11 @@ impl SearchIndex {
             rows.insert(row);
         }
         let mark = checked.payload.mark;
-        let shared = Arc::new(checked.share(dir, None));
-        let index = SearchIndex { dir: dir.to_owned(), writer, rows, shared, poisoned: false };
+        let shared = Arc::new(checked.share(dir, None)?);
+        let merging = Merging::default();
+        writer.set_merge_policy(Box::new(merging.clone()));
+        let dir = dir.to_owned();
+        let index = SearchIndex { dir, writer, merging, rows, shared, poisoned: false };
         Ok(Opened { index, mark, rebuilt })
     }
 
@@ -153,6 +159,7 @@ impl SearchIndex {
     /// When a write failed, now or before.
     pub fn put(&mut self, document: &SearchDocument<'_>) -> Result<(), SearchError> {
         self.check_poison()?;
+        self.merging.set_resting(false);
         if !self.rows.insert(document.row) {
             self.delete(document.row);
         }
@@ -184,12 +191,40 @@ impl SearchIndex {
         let payload = Payload { mark, documents: self.rows.length(), identity };
         let committed = commit(&mut self.writer, &payload);
         committed.map_err(|error| self.poison("commit", error))?;
+        self.show(mark)
+    }
+
+    /// Nothing comes for the time being, and everything was committed with this mark: segments that are
+    /// small beside the rest are merged in the background, and readers get what was merged. Tells
+    /// whether it is worth being called again a little later.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn rest(&mut self, mark: u64) -> Result<bool, SearchError> {
+        self.check_poison()?;
+        let known = self.shared.snapshot().segments();
+        let engine = |error| SearchError::engine("read", &self.dir, error);
+        let segments = self.shared.index.searchable_segment_metas().map_err(engine)?;
+        let merged = segments.iter().any(|segment| !known.contains(&segment.id()));
+        if merged {
+            self.show(mark)?;
+        }
+        let begin = !self.merging.is_resting() && !small_beside_the_rest(&segments).is_empty();
+        self.merging.set_resting(true);
+        if begin {
+            // The engine looks for what to merge when it commits, and whenever a merge ends.
+            self.commit(mark)?;
+        }
+        Ok(!small_beside_the_rest(&segments).is_empty())
+    }
+
+    /// Lets readers see the last commit, and what was merged.
+    fn show(&self, mark: u64) -> Result<(), SearchError> {
         let Shared { dir, reader, .. } = &*self.shared;
         guarded("read", dir, || {
             reader.reload().map_err(|error| SearchError::engine("read", dir, error))
         })?;
-        self.shared.set(reader.searcher(), mark);
-        Ok(())
+        self.shared.set(reader.searcher(), mark)
     }
 
     /// A reader of this index; it sees every commit from when it returned.

@@ -13,17 +13,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
+use tantivy::index::SegmentId;
 use tantivy::tokenizer::{RawTokenizer, TokenizerManager};
-use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, Searcher, TantivyError};
+use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, Searcher, SegmentReader, TantivyError};
 
-use crate::compile::compile;
+use crate::compile::{compile, most_matches};
 use crate::directory::{META, ReadOnlyDirectory, index_files, verify_checksums};
 use crate::error::{SearchError, guarded};
 use crate::payload::Payload;
 use crate::query::Query;
 use crate::schema::{Fields, ROW, schema};
 use crate::tokenizer::{WORDS, WordTokenizer};
-use crate::top::Top;
+use crate::top::{Columns, Top};
 
 /// Pages end here: `offset + limit` may not exceed it.
 pub const DEPTH_MAX: usize = 10_000;
@@ -63,8 +64,26 @@ pub struct Hit {
 
 /// One commit.
 pub(crate) struct Snapshot {
-    pub searcher: Searcher,
-    pub mark: u64,
+    searcher: Searcher,
+    mark: u64,
+    /// Of every segment.
+    columns: Vec<Columns>,
+}
+
+impl Snapshot {
+    fn new(dir: &Path, searcher: Searcher, mark: u64) -> Result<Arc<Snapshot>, SearchError> {
+        let columns = guarded("read", dir, || {
+            let columns = searcher.segment_readers().iter().map(Columns::of);
+            let columns: tantivy::Result<_> = columns.collect();
+            columns.map_err(|error| SearchError::engine("read", dir, error))
+        })?;
+        Ok(Arc::new(Snapshot { searcher, mark, columns }))
+    }
+
+    /// Which segments it has.
+    pub fn segments(&self) -> Vec<SegmentId> {
+        self.searcher.segment_readers().iter().map(SegmentReader::segment_id).collect()
+    }
 }
 
 pub(crate) struct Shared {
@@ -115,7 +134,7 @@ impl SearchReader {
             let index =
                 Index::open(ReadOnlyDirectory::open(dir).map_err(engine)?).map_err(engine)?;
             let Some(checked) = Checked::new(dir, index, identity, true)? else { return Ok(None) };
-            let shared = checked.share(dir, Some(Mutex::new(stamp)));
+            let shared = checked.share(dir, Some(Mutex::new(stamp)))?;
             Ok(Some(SearchReader { shared: Arc::new(shared) }))
         })
     }
@@ -151,7 +170,7 @@ impl SearchReader {
                 // Merges replace the file too and leave the payload as it is.
                 Ok((Some(before), Some(after))) if before == after => {
                     *followed = stamp;
-                    self.shared.set(reader.searcher(), after.mark);
+                    self.shared.set(reader.searcher(), after.mark)?;
                     return Ok(true);
                 }
                 Ok((_, Some(_))) | Err(SearchError::Damaged { .. }) if attempt < ATTEMPTS => {}
@@ -193,7 +212,8 @@ impl SearchReader {
         let Shared { dir, fields, .. } = &*self.shared;
         let snapshot = self.snapshot();
         let deadline = Instant::now() + most;
-        let top = Top { depth, ranked: query.is_ranked(), deadline };
+        let columns = &snapshot.columns;
+        let top = Top { depth, ranked: query.is_ranked(), deadline, columns };
         let (total, best) = guarded("search", dir, || {
             let found = snapshot.searcher.search(&*compile(query, fields), &top);
             found.map_err(|error| match error {
@@ -206,6 +226,20 @@ impl SearchReader {
         let hits = best.into_iter().skip(offset);
         let hits = hits.map(|hit| Hit { row: hit.row, score: hit.score }).collect();
         Ok(Found { total, hits })
+    }
+
+    /// At most how many documents match, told by how many have the words, in a few microseconds; `None` if the
+    /// words do not tell: a query of dates, sites or a single character.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn most_matches(&self, query: &Query) -> Result<Option<u64>, SearchError> {
+        let Shared { dir, fields, .. } = &*self.shared;
+        let snapshot = self.snapshot();
+        guarded("search", dir, || {
+            let most = most_matches(query, fields, &snapshot.searcher);
+            most.map_err(|error| SearchError::engine("search", dir, error))
+        })
     }
 
     /// How many documents there are.
@@ -252,14 +286,19 @@ impl SearchReader {
     }
 
     fn snapshot(&self) -> Arc<Snapshot> {
-        self.shared.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.snapshot()
     }
 }
 
 impl Shared {
-    pub fn set(&self, searcher: Searcher, mark: u64) {
-        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(Snapshot { searcher, mark });
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn set(&self, searcher: Searcher, mark: u64) -> Result<(), SearchError> {
+        let snapshot = Snapshot::new(&self.dir, searcher, mark)?;
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = snapshot;
+        Ok(())
     }
 }
 
@@ -309,18 +348,18 @@ impl Checked {
         Ok(Some(Checked { index, payload, reader, rows }))
     }
 
-    pub fn share(self, dir: &Path, followed: Option<Mutex<Stamp>>) -> Shared {
+    pub fn share(self, dir: &Path, followed: Option<Mutex<Stamp>>) -> Result<Shared, SearchError> {
         let Checked { index, payload, reader, .. } = self;
-        let snapshot = Snapshot { searcher: reader.searcher(), mark: payload.mark };
-        Shared {
+        let snapshot = Snapshot::new(dir, reader.searcher(), payload.mark)?;
+        Ok(Shared {
             dir: dir.to_owned(),
             identity: payload.identity,
             fields: schema().1,
             reader,
             index,
-            snapshot: RwLock::new(Arc::new(snapshot)),
+            snapshot: RwLock::new(snapshot),
             followed,
-        }
+        })
     }
 }
 

@@ -53,18 +53,37 @@ impl PartialEq for Candidate {
 
 impl Eq for Candidate {}
 
+/// What of a segment's documents decides between equal scores, opened once for all queries.
+#[derive(Clone)]
+pub(crate) struct Columns {
+    rows: Arc<dyn ColumnValues<u64>>,
+    created: Arc<dyn ColumnValues<i64>>,
+}
+
+impl Columns {
+    pub fn of(segment: &SegmentReader) -> tantivy::Result<Columns> {
+        let columns = segment.fast_fields();
+        Ok(Columns {
+            rows: columns.u64(ROW)?.first_or_default_col(0),
+            created: columns.i64(CREATED)?.first_or_default_col(0),
+        })
+    }
+}
+
 /// Collects the best `depth` matches, best first, and counts all.
-pub(crate) struct Top {
+pub(crate) struct Top<'a> {
     pub depth: usize,
     pub ranked: bool,
     /// When it gives up.
     pub deadline: Instant,
+    /// Those of every segment.
+    pub columns: &'a [Columns],
 }
 
 /// Matches between two looks at the clock.
 const MATCHES_A_LOOK: usize = 4096;
 
-impl Top {
+impl Top<'_> {
     fn check_clock(&self) -> tantivy::Result<()> {
         match Instant::now() < self.deadline {
             true => Ok(()),
@@ -79,27 +98,20 @@ pub(crate) struct SegmentTop {
     total: u64,
     /// The worst of the best is on top.
     best: BinaryHeap<Reverse<Candidate>>,
-    rows: Arc<dyn ColumnValues<u64>>,
-    created: Arc<dyn ColumnValues<i64>>,
+    columns: Columns,
 }
 
-impl Collector for Top {
+impl Collector for Top<'_> {
     type Fruit = (u64, Vec<Candidate>);
     type Child = SegmentTop;
 
     fn for_segment(
         &self,
-        _: SegmentOrdinal,
-        segment: &SegmentReader,
+        ordinal: SegmentOrdinal,
+        _: &SegmentReader,
     ) -> tantivy::Result<SegmentTop> {
-        let columns = segment.fast_fields();
-        Ok(SegmentTop {
-            depth: self.depth,
-            total: 0,
-            best: BinaryHeap::new(),
-            rows: columns.u64(ROW)?.first_or_default_col(0),
-            created: columns.i64(CREATED)?.first_or_default_col(0),
-        })
+        let columns = self.columns[ordinal as usize].clone();
+        Ok(SegmentTop { depth: self.depth, total: 0, best: BinaryHeap::new(), columns })
     }
 
     fn requires_scoring(&self) -> bool {
@@ -152,8 +164,9 @@ impl SegmentCollector for SegmentTop {
         if full && self.best.peek().is_some_and(|Reverse(worst)| score < worst.score) {
             return;
         }
-        let created = self.created.get_val(document);
-        let candidate = Candidate { score, created, row: self.rows.get_val(document) as u32 };
+        let Columns { rows, created } = &self.columns;
+        let (row, created) = (rows.get_val(document) as u32, created.get_val(document));
+        let candidate = Candidate { score, created, row };
         if !full {
             self.best.push(Reverse(candidate));
         } else if let Some(mut worst) = self.best.peek_mut()

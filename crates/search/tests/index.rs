@@ -58,6 +58,65 @@ fn what_is_put_replaced_and_removed_is_seen_after_the_commit() {
     reader.verify().unwrap();
 }
 
+/// Segments on disk: each has one file of postings.
+fn segments(dir: &Path) -> usize {
+    let files = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|end| end == "idx")).count()
+}
+
+#[test]
+fn segments_are_merged_when_nothing_comes_and_answers_stay_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut index = open(dir.path()).index;
+    let reader = index.reader();
+    for row in 0..7 {
+        put(&mut index, row, &format!("cat number{row}"));
+        index.commit(u64::from(row)).unwrap();
+    }
+    index.remove(3).unwrap();
+    index.commit(7).unwrap();
+    let before = find(&reader, "cat");
+    let mut tries = 0;
+    while index.rest(7).unwrap() {
+        tries += 1;
+        assert!(tries < 1_000, "still {} segments", segments(dir.path()));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!((segments(dir.path()), reader.mark()), (1, 7));
+    let after = find(&reader, "cat");
+    assert_eq!(after.total, before.total);
+    assert!(after.hits.iter().map(|hit| hit.row).eq(before.hits.iter().map(|hit| hit.row)));
+    // There is nothing more to do, and work goes on.
+    assert!(!index.rest(7).unwrap());
+    put(&mut index, 8, "another cat");
+    index.commit(8).unwrap();
+    assert_eq!(rows(&reader, "cat"), [0, 1, 2, 4, 5, 6, 8]);
+    index.close().unwrap();
+    assert_eq!(rows(&open(dir.path()).index.reader(), "cat"), [0, 1, 2, 4, 5, 6, 8]);
+}
+
+#[test]
+fn words_tell_how_many_can_match_at_most() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut index = open(dir.path()).index;
+    for (row, text) in ["cat dog", "cat", "한국어 cat", "한국 국어"].into_iter().enumerate()
+    {
+        put(&mut index, row as u32, text);
+    }
+    index.commit(1).unwrap();
+    let reader = index.reader();
+    let most = |query: &str| reader.most_matches(&Query::parse(query).unwrap()).unwrap();
+    assert_eq!(most("cat"), Some(3));
+    assert_eq!(most("cat dog"), Some(1));
+    assert_eq!(most("dog OR 한국"), Some(3));
+    assert_eq!(most("한국어"), Some(2));
+    assert_eq!(most("absent"), Some(0));
+    assert_eq!(most("cat after:2020-01-01"), Some(3));
+    // A single character stands for everything that begins with it, and a date for anything.
+    assert_eq!(most("한"), None);
+    assert_eq!(most("after:2020-01-01"), None);
+}
+
 #[test]
 fn the_mark_and_the_documents_are_there_after_reopening() {
     let dir = tempfile::tempdir().unwrap();

@@ -189,18 +189,37 @@ pub(crate) fn question<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
-    on(MethodFilter::GET, answers)
+    on(MethodFilter::GET, answers, |_, _, _| false)
 }
+
+/// As [`question`]. Those that are short, because they take less than changing the thread twice is worth, are
+/// answered where they are read.
+pub(crate) fn short_question<P>(
+    answers: Answers<P>,
+    is_short: IsShort<P>,
+) -> MethodRouter<Arc<Service>>
+where
+    P: DeserializeOwned + Send + 'static,
+{
+    on(MethodFilter::GET, answers, is_short)
+}
+
+/// Whether a question takes well under a millisecond.
+pub(crate) type IsShort<P> = fn(&Service, &P, &View) -> bool;
 
 /// Something that is removed, whose name stands in the address.
 pub(crate) fn removal<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
-    on(MethodFilter::DELETE, answers)
+    on(MethodFilter::DELETE, answers, |_, _, _| false)
 }
 
-fn on<P>(method: MethodFilter, answers: Answers<P>) -> MethodRouter<Arc<Service>>
+fn on<P>(
+    method: MethodFilter,
+    answers: Answers<P>,
+    is_short: IsShort<P>,
+) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
@@ -210,6 +229,9 @@ where
             let (parts, _) = request.into_parts();
             let view = View::of(&service, &parts);
             let answered = match from_address::<P>(&parts) {
+                Ok(parameters) if is_short(&service, &parameters, &view) => {
+                    answers(&service, parameters, &view)
+                }
                 Ok(parameters) => {
                     service.answer(move |service| answers(service, parameters, &view)).await
                 }

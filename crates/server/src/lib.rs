@@ -27,6 +27,7 @@ mod adding;
 mod api;
 mod asked;
 pub mod comparing;
+mod desk;
 mod given;
 mod guard;
 pub mod importing;

@@ -14,7 +14,7 @@ use crate::api::{
     collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
     texts,
 };
-use crate::asked::{posted, question, removal};
+use crate::asked::{posted, question, removal, short_question};
 use crate::guard::guard;
 use crate::pages;
 use crate::problem::{Code, Problem};
@@ -49,7 +49,8 @@ fn routes() -> Vec<Route> {
     route("GET", "/v1/documents/{key}", READ, get(documents::get_one));
     route("DELETE", "/v1/documents/{key}", ADD, delete(documents::delete_one));
     route("POST", "/v1/check", READ, post(documents::check));
-    route("GET", "/v1/search", READ, question(searching::search));
+    let search = || short_question(searching::search, searching::is_short);
+    route("GET", "/v1/search", READ, search());
     route("GET", "/v1/similar", READ, question(texts::similar));
     route("POST", "/v1/similar", READ, posted(texts::post_similar));
     route("GET", "/v1/within", READ, question(texts::within));
@@ -105,7 +106,7 @@ fn routes() -> Vec<Route> {
     // Each page with its JSON twin.
     route("GET", "/index.json", READ, question(pages::home));
     for (page, twin, answers) in [
-        ("/search", "/search.json", question(searching::search)),
+        ("/search", "/search.json", search()),
         ("/document", "/document.json", question(pages::document)),
         ("/compare", "/compare.json", question(comparisons::compare)),
         ("/ask", "/ask.json", question(texts::ask)),

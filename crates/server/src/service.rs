@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, watch};
 use wonbon_store::Store;
 
 use crate::adding::Adding;
+use crate::desk::Desk;
 use crate::jobs::{Jobs, JobsConfig};
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
@@ -34,7 +35,7 @@ pub struct Limits {
     pub connections: usize,
     /// Requests at once.
     pub requests: usize,
-    /// Questions that are answered at once: each takes a thread.
+    /// Questions that are answered at once, each by a thread. Of short ones no more than there are cores.
     pub questions: usize,
     /// How often one client may ask; no limit if not said.
     pub rate: Option<Rate>,
@@ -42,9 +43,13 @@ pub struct Limits {
     pub grace: Duration,
 }
 
+/// The cores that the service may use.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Limits {
             body_bytes: 32 << 20,
             head_bytes: 32 << 10,
@@ -53,7 +58,7 @@ impl Default for Limits {
             answer_time: Duration::from_secs(30),
             connections: 16_384,
             requests: 4096,
-            questions: 4 * cores,
+            questions: 4 * cores(),
             rate: None,
             grace: Duration::from_secs(20),
         }
@@ -151,7 +156,7 @@ pub(crate) struct Service {
     /// Which scope a route needs; none for those that are open to all.
     pub(crate) scopes: HashMap<(&'static str, &'static str), Option<Scope>>,
     pub(crate) requests: Arc<Semaphore>,
-    questions: Arc<Semaphore>,
+    desk: Desk,
     /// How long opening the store took.
     pub(crate) open_seconds: f64,
     /// With which forms are marked.
@@ -183,7 +188,7 @@ impl Service {
             jobs: config.jobs.clone().map(|jobs| Jobs::open(jobs, store.clone())).transpose()?,
             scopes: routes.iter().map(|(method, path, scope)| ((*method, *path), *scope)).collect(),
             requests: Arc::new(Semaphore::new(config.limits.requests)),
-            questions: Arc::new(Semaphore::new(config.limits.questions)),
+            desk: Desk::start(cores(), config.limits.questions).map_err(io("start a thread"))?,
             form_secret: random_bytes().map_err(io("draw random bytes"))?,
             store,
             open_seconds,
@@ -216,20 +221,11 @@ impl Service {
         self: &Arc<Self>,
         question: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let service = self.clone();
-        service.metrics.questions.fetch_add(1, Ordering::Relaxed);
+        self.metrics.questions.fetch_add(1, Ordering::Relaxed);
+        let asked = self.clone();
         let answered = async {
-            let permit = service.questions.clone().acquire_owned().await;
-            let asked = service.clone();
-            let thread = tokio::task::spawn_blocking(move || {
-                // Given back when the thread is free, whether somebody still waits or not.
-                let _permit = permit;
-                question(&asked)
-            });
-            match thread.await {
-                Ok(answer) => answer,
-                Err(error) => Err(Problem::inside(Code::Failed, &error)),
-            }
+            let answer = self.desk.ask(move || question(&asked)).await;
+            answer.unwrap_or_else(|error| Err(Problem::inside(Code::Failed, &error)))
         };
         let answer = tokio::time::timeout(self.config.limits.answer_time, answered).await;
         self.metrics.questions.fetch_sub(1, Ordering::Relaxed);

@@ -29,6 +29,9 @@ const FEW: u64 = 1000;
 /// changes at once cost less than a hundred times one, and adds have the cores meanwhile.
 const GATHER: Duration = Duration::from_millis(25);
 
+/// How long nothing comes before the thread has time for other things.
+const REST_AFTER: Duration = Duration::from_secs(2);
+
 /// Tells a thread that there are changes, once until it has heard it.
 #[derive(Debug, Clone)]
 pub(crate) struct Bell {
@@ -95,6 +98,11 @@ pub(crate) trait Derived {
     fn has_taken(&self, _seen: u64) {}
     /// Makes what was taken in durable, with the mark.
     fn commit(&mut self, mark: u64) -> Result<(), StoreError>;
+    /// Nothing has come for [`REST_AFTER`], and everything up to this change is committed: tidies up,
+    /// without keeping the thread. Tells whether to be called again if nothing comes.
+    fn rest(&mut self, _mark: u64) -> Result<bool, StoreError> {
+        Ok(false)
+    }
     /// Ends it.
     fn close(self);
     /// Whether this error says that what is there is of no use.
@@ -139,15 +147,26 @@ impl<D: Derived> Follower<D> {
     /// Follows until nobody can wake it any more.
     pub(crate) fn run(mut self, wakes: &Receiver<Wake>) {
         let mut progress = self.open(false);
+        let mut rested = false;
         loop {
             let wait = match &progress {
-                Ok(progress) => progress.commit_in::<D>(),
+                Ok(progress) => progress.commit_in::<D>().or((!rested).then_some(REST_AFTER)),
                 Err(_) => None,
             };
             let wake = match wait {
                 None => wakes.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(wait) => wakes.recv_timeout(wait),
             };
+            if let (Err(RecvTimeoutError::Timeout), Ok(Progress { since: None, committed, .. })) =
+                (&wake, &progress)
+            {
+                match self.derived.rest(*committed) {
+                    Ok(again) => rested = !again,
+                    Err(error) => progress = self.after(error),
+                }
+                continue;
+            }
+            rested = false;
             let (mut waiting, mut commit_now, mut damaged) = (Vec::new(), false, false);
             let mut hear = |wake| match wake {
                 Wake::Changed => {}
@@ -190,8 +209,7 @@ impl<D: Derived> Follower<D> {
                 let _ = reply.send(caught_up.as_ref().copied().map_err(again::<D>));
             }
             if let Err(error) = caught_up {
-                // What is damaged begins anew; what failed otherwise is opened when somebody asks.
-                progress = if D::is_damage(&error) { self.open(true) } else { Err(error) };
+                progress = self.after(error);
             }
         }
         if let Ok(mut progress) = progress {
@@ -211,6 +229,11 @@ impl<D: Derived> Follower<D> {
         self.follow(&mut progress, false)?;
         self.tell_writer(progress.committed);
         Ok(progress)
+    }
+
+    /// What is damaged begins anew; what failed otherwise is opened when somebody asks.
+    fn after(&mut self, error: StoreError) -> Result<Progress, StoreError> {
+        if D::is_damage(&error) { self.open(true) } else { Err(error) }
     }
 
     fn tell_writer(&self, mark: u64) {

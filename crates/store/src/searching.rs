@@ -144,6 +144,10 @@ impl Derived for SearchFollowing {
         Ok(self.index().commit(mark)?)
     }
 
+    fn rest(&mut self, mark: u64) -> Result<bool, StoreError> {
+        Ok(self.index().rest(mark)?)
+    }
+
     fn close(self) {
         if let Some(index) = self.index {
             // What is not committed is put in again at the next opening.
@@ -213,6 +217,17 @@ impl Store {
                 }
             }
         })
+    }
+
+    /// At most how many originals match, told without searching; `None` if that cannot be told. A query that
+    /// finds few is answered in a fraction of a millisecond.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Search`] when the index is damaged.
+    pub fn most_found(&self, query: &Query) -> Result<Option<u64>, StoreError> {
+        let reader = self.inner.search.reader.read().expect("no one panics with it").clone();
+        Ok(reader.map_or(Ok(None), |reader| reader.most_matches(query))?)
     }
 
     /// Waits until everything stored so far can be found.

@@ -10,4 +10,5 @@ pub mod difference;
 pub mod extract;
 pub mod links;
 pub mod shingles;
+pub mod simple;
 pub mod words;

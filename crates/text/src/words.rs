@@ -13,7 +13,7 @@
 //! neighbours do not act on. Only a word with a combining mark, a conjoining jamo or a ligature is
 //! handed to a real normaliser, from its first character on.
 //!
-//! Cost: no allocation per word; one buffer of [`BUFFER_BYTES`] that grows only when a single word
+//! Cost: no allocation per word; one buffer of [`BUFFER_BYTES`], less for a short text, that grows only when a single word
 //! is longer. Linear time for any input: a character is looked at twice at most.
 //!
 //! Guarantee: the three gears give what the slow, obvious definition gives (`wonbon-testkit` has it
@@ -91,8 +91,10 @@ pub(crate) const SLACK: usize = 64;
 /// Walks the words of `text` in order. The buffer may be empty or one used before.
 #[inline]
 pub(crate) fn walk<S: WordSink>(text: &str, buffer: &mut Vec<u8>, sink: &mut S) {
-    if buffer.len() < BUFFER_BYTES {
-        buffer.resize(BUFFER_BYTES, 0);
+    // A short text needs little, and it may be one of thousands.
+    let least = BUFFER_BYTES.min(2 * text.len() + 4 * SLACK);
+    if buffer.len() < least {
+        buffer.resize(least, 0);
     }
     Walker { text, at: 0, buffer, filled: 0, open: None, open_in_text: 0, sink }.run();
 }

@@ -82,6 +82,21 @@ pub(crate) struct SearchAnswer<'a> {
     next: Option<String>,
 }
 
+/// A search is short that finds no more than this, of which it shows no more than [`SHORT_PAGE`].
+const SHORT_FINDS: u64 = 4000;
+const SHORT_PAGE: usize = 20;
+
+/// Whether a search takes well under a millisecond.
+pub(crate) fn is_short(service: &Service, asked: &SearchQuestion, view: &View) -> bool {
+    let simple = matches!(view, View::Json)
+        && asked.copies != Some(true)
+        && asked.cursor.is_none()
+        && asked.limit.unwrap_or(10) <= SHORT_PAGE;
+    // What is wrong with the question is told by whoever answers it.
+    let finds = || service.store.most_found(&asked.query().ok()?).ok()?;
+    simple && finds().is_some_and(|finds| finds <= SHORT_FINDS)
+}
+
 /// A result and its copies, if they are listed.
 pub(crate) struct Found {
     pub(crate) result: SearchResult,
