@@ -308,6 +308,7 @@ messages! {
     RefusedCount = "refused", "받지 않음";
     RowsCount = "rows", "줄";
     SkippedCount = "skipped", "건너뜀";
+    SkippedFirst = "What was skipped (the first 20)", "건너뛴 것(처음 20개까지)";
     FamiliesCount = "families", "가족";
     ComparedCount = "pairs compared", "견준 짝";
     DuplicatesCount = "equal to another", "다른 것과 같음";

@@ -131,7 +131,7 @@ pub(super) fn state_part(page: &mut Page, reader: &Reader, job: &Job, is_crawl_p
         state_mark(reader, job)
     ));
     if let Some(error) = &job.error {
-        page.markup(format_args!("<p class=error>{}</p>", escape(error)));
+        page.markup(format_args!("<p class=error lang=en>{}</p>", escape(error)));
     }
     if !buttons.is_empty() {
         page.markup(format_args!(
@@ -223,7 +223,29 @@ pub(super) fn notes(page: &mut Page, reader: &Reader, job: &Job) {
     page.section(reader.say(Say::Notes), |page| {
         page.markup(format_args!("<ul class=notes>"));
         for note in &job.progress.notes {
-            page.markup(format_args!("<li>{}</li>", escape(note)));
+            page.markup(format_args!("<li lang=en>{}</li>", escape(note)));
+        }
+        page.markup(format_args!("</ul>"));
+    });
+}
+
+/// The first rows and files that could not be taken, and why.
+fn skipped(page: &mut Page, reader: &Reader, job: &Job) {
+    let skipped = job.result.as_ref().and_then(|result| result["skipped_first"].as_array());
+    let Some(skipped) = skipped.filter(|skipped| !skipped.is_empty()) else { return };
+    page.section(reader.say(Say::SkippedFirst), |page| {
+        page.markup(format_args!("<ul class=skipped>"));
+        for row in skipped {
+            let file = row["file"].as_str().unwrap_or_default();
+            let place = match row["row"].as_u64() {
+                Some(row) => format!("{file}:{row}"),
+                None => file.to_owned(),
+            };
+            page.markup(format_args!(
+                "<li><code>{}</code> <span lang=en>{}</span></li>",
+                escape(&place),
+                escape(row["why"].as_str().unwrap_or_default())
+            ));
         }
         page.markup(format_args!("</ul>"));
     });
@@ -258,6 +280,7 @@ pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
         let documents = thousands(durable.summary.documents);
         page.paragraph(&reader.tell(Say::DurableSoFar, &[&documents, &pieces]));
     }
+    skipped(&mut page, reader, job);
     notes(&mut page, reader, job);
     facts(&mut page, reader, job);
     page.markup(format_args!("</div>"));
