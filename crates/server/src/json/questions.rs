@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use wonbon_input::time::format_time;
-use wonbon_store::{Finding, SearchResult, StoredDocument};
+use wonbon_store::{Decision, Finding, SearchResult, StoredDocument};
 
 use super::{Listed, Named, Place};
 
@@ -22,6 +22,9 @@ pub struct FoundResult<'a> {
     pub snippet_html: String,
     /// How many copies it has.
     pub copies: u64,
+    /// What was decided of it, if that is in effect: original or not-a-copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
     /// Its copies, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy_list: Option<Vec<FoundCopy>>,
@@ -38,6 +41,7 @@ impl<'a> FoundResult<'a> {
             score: result.score,
             snippet_html: result.snippet.to_html(),
             copies: document.copies,
+            decision: document.decision.map(Decision::name),
             copy_list: copies,
         }
     }
@@ -82,6 +86,9 @@ pub struct Match<'a> {
     pub verdict: &'static str,
     /// The key of its original, if it is a copy.
     pub original: Option<&'a str>,
+    /// What was decided of it, if that is in effect: original or not-a-copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
     /// Its exact resemblance to the text.
     pub resemblance: f64,
     /// The part of the text that the document has.
@@ -115,6 +122,7 @@ impl<'a> Match<'a> {
             title: document.title.as_deref(),
             verdict: document.verdict.kind.name(),
             original: document.verdict.original.as_deref(),
+            decision: document.decision.map(Decision::name),
             resemblance: found.overlap.resemblance(),
             containment_of_text: found.overlap.left_in_right(),
             containment_of_document: found.overlap.right_in_left(),

@@ -7,7 +7,7 @@ use wonbon_pages::{Cell, Page, escape};
 use wonbon_store::{Decision, DecisionChange, DecisionEntry, Kind, StoredDocument};
 
 use super::frame::{address, page, reply};
-use super::pieces::{document_link, form_mark, link, next_link, time};
+use super::pieces::{document_link, form_mark, kind_mark, link, next_link, time};
 use crate::messages::Say;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -42,6 +42,16 @@ pub(super) fn decision_mark(reader: &Reader, decision: Option<Decision>) -> Stri
         }
         None => String::new(),
     }
+}
+
+/// What a document in a list is, and what was decided of it.
+pub(super) fn standing_marks(reader: &Reader, kind: Kind, decision: Option<Decision>) -> String {
+    let mut marks = kind_mark(reader, kind);
+    if decision.is_some() {
+        marks.push(' ');
+        marks.push_str(&decision_mark(reader, decision));
+    }
+    marks
 }
 
 /// The beginning of a form about a document.
