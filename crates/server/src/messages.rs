@@ -333,7 +333,7 @@ messages! {
     SweepOf = "Number of an earlier crawl to repeat", "되풀이할 앞선 수집의 번호";
     OfKnown = "of {0} known", "알려진 {0}개 가운데";
     SitesCount = "sites", "사이트";
-    HostsKnown = "{0} hosts known", "알려진 호스트 {0}개";
+    HostsKnown = "hosts known: {0}", "알려진 호스트 {0}개";
     OfLinks = "of all links lead there", "전체 링크 가운데";
     OfPageRank = "of the PageRank", "PageRank 가운데";
     LinksFound = "{0} links", "링크 {0}개";

@@ -80,7 +80,7 @@ fn phase_word(reader: &Reader, phase: &str) -> String {
     let say = match phase {
         "read" | "sketch" => Say::PhaseRead,
         "write" => Say::PhaseWrite,
-        "crawl" => Say::JobCrawl,
+        "crawl" => return reader.say(Say::JobCrawl).to_owned(),
         "" => return String::new(),
         _ => Say::PhaseCompare,
     };
@@ -273,7 +273,11 @@ pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
             .iter()
             .map(|(name, count)| vec![count_word(reader, name).into(), (*count).into()])
             .collect();
-        page.section(reader.say(Say::CameOf), |page| page.table(&[], &rows));
+        page.section(reader.say(Say::CameOf), |page| {
+            page.markup(format_args!("<div class=counts>"));
+            page.table(&[], &rows);
+            page.markup(format_args!("</div>"));
+        });
     }
     if let Some(durable) = job.durable.as_ref().filter(|_| job.state != JobState::Done) {
         let pieces = thousands(durable.pieces);
@@ -297,11 +301,12 @@ pub(super) fn job_table(page: &mut Page, reader: &Reader, jobs: &[&Job]) {
             let path = if job.asked.is_crawl() { "/crawl" } else { "/job" };
             let number = job.number.to_string();
             let named = format!(
-                "<a href=\"{}\">{number}</a>",
+                "<a class=number href=\"{}\">{number}</a>",
                 escape(&address(path, &[("number", &number)]))
             );
             let far = match (job.progress.total, job.state) {
                 (_, JobState::Done) => "100 %".to_owned(),
+                (_, JobState::Failed) => "–".to_owned(),
                 (Some(total), _) if total > 0 => {
                     format!("{} %", job.progress.done.min(total) * 100 / total)
                 }
@@ -338,7 +343,7 @@ pub(crate) fn jobs_page(
 ) -> Reply {
     let mut page = page(reader, reader.say(Say::Jobs));
     page.heading(reader.say(Say::Jobs));
-    super::coded_paragraph(&mut page, reader.say(Say::JobsLead));
+    page.lead(reader.say(Say::JobsLead));
     let jobs: Vec<&Job> = jobs.iter().collect();
     begin_live(&mut page, &jobs);
     page.markup(format_args!("<div id=job-list data-live=progress>"));
