@@ -170,6 +170,8 @@ messages! {
     RedirectSeen = "Redirect seen", "넘김을 본 때";
     CopiesLead = "Who holds a document, by site: whom to tell when it changes.", "문서를 누가 가졌는지 사이트별로 봅니다. 바뀌면 알려야 할 곳들입니다.";
     HoldersOnSites = "Holders: {0}, on sites: {1}", "가진 곳 {0}개, 사이트 {1}곳";
+    PlacesShown = "{0} of {1} places are shown; ?limit= shows more.", "{1}곳 가운데 {0}곳을 보여 줍니다. ?limit=로 더 볼 수 있습니다.";
+    MorePlaces = "More places may hold it than were looked at.", "살펴본 것보다 더 많은 곳에 있을 수 있습니다.";
     NoSite = "no site", "사이트 없음";
     FollowsVersion = "Follows version", "따르는 판";
     Since = "Since", "이때부터";

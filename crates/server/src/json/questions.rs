@@ -239,6 +239,10 @@ pub struct Moved<'a> {
     pub covered: Option<f64>,
     /// Other places, if it is where it was.
     pub also: Vec<Holder<'a>>,
+    /// How many places were found.
+    pub total: usize,
+    /// Whether some places are not told: more were found, or may be there than were looked at.
+    pub cut: bool,
 }
 
 /// A redirect.
@@ -295,14 +299,14 @@ impl<'a> MovedFinding<'a> {
     /// Of a finding.
     #[must_use]
     pub fn of(finding: &'a Finding) -> Self {
-        let (status, places, covered): (_, &[_], _) = match finding {
-            Finding::Here => ("here", &[], None),
-            Finding::Moved(places) => ("moved", places, None),
-            Finding::Merged(places) => ("merged", places, None),
-            Finding::Split { parts, covered } => ("split", parts, Some(*covered)),
-            Finding::Gone(places) => ("gone", places, None),
+        let (status, covered) = match finding {
+            Finding::Here => ("here", None),
+            Finding::Moved(_) => ("moved", None),
+            Finding::Merged(_) => ("merged", None),
+            Finding::Split { covered, .. } => ("split", Some(*covered)),
+            Finding::Gone(_) => ("gone", None),
         };
-        MovedFinding { status, places, covered }
+        MovedFinding { status, places: finding.places(), covered }
     }
 }
 
@@ -323,6 +327,8 @@ impl<'a> Moved<'a> {
             places: places.iter().map(Holder::of).collect(),
             covered,
             also: moved.also.iter().map(Holder::of).collect(),
+            total: moved.total,
+            cut: moved.cut || places.len() + moved.also.len() < moved.total,
         }
     }
 }
@@ -332,8 +338,10 @@ impl<'a> Moved<'a> {
 pub struct Copies<'a> {
     /// The document.
     pub document: Place<'a>,
-    /// How many hold it.
+    /// How many were found that hold it.
     pub holders: usize,
+    /// Whether some are not told: more were found, or may be there than were looked at.
+    pub cut: bool,
     /// By site.
     pub sites: Vec<CopiesOfSite<'a>>,
 }
@@ -381,7 +389,8 @@ impl<'a> Copies<'a> {
         };
         Copies {
             document: Place::of(&copies.place),
-            holders: copies.sites.iter().map(|site| site.copies.len()).sum(),
+            holders: copies.total,
+            cut: copies.cut || copies.told() < copies.total,
             sites: copies
                 .sites
                 .iter()

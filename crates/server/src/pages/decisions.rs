@@ -44,12 +44,22 @@ pub(super) fn decision_mark(reader: &Reader, decision: Option<Decision>) -> Stri
     }
 }
 
+/// The same for lists, where it stands beside what the document is: what was done, not what it made of it.
+pub(super) fn decided_mark(reader: &Reader, decision: Option<Decision>) -> String {
+    let word = match decision {
+        Some(Decision::Original) => Say::WasMadeTheOriginal,
+        Some(Decision::NotACopy) => Say::WasDecidedNotACopy,
+        None => return String::new(),
+    };
+    format!("<span class=\"kind decided\">{}</span>", escape(reader.say(word)))
+}
+
 /// What a document in a list is, and what was decided of it.
 pub(super) fn standing_marks(reader: &Reader, kind: Kind, decision: Option<Decision>) -> String {
     let mut marks = kind_mark(reader, kind);
     if decision.is_some() {
         marks.push(' ');
-        marks.push_str(&decision_mark(reader, decision));
+        marks.push_str(&decided_mark(reader, decision));
     }
     marks
 }

@@ -59,7 +59,7 @@ pub(crate) fn families_page(reader: &Reader, found: &Families, next: Option<Stri
                             &[("key", &original.key)],
                             if title.trim().is_empty() { &original.key } else { title }
                         ),
-                        decisions::decision_mark(reader, original.decision),
+                        decisions::decided_mark(reader, original.decision),
                         escape(&original.key)
                     )),
                     family.copies.into(),

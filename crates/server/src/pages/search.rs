@@ -2,7 +2,7 @@
 
 use wonbon_pages::{Page, escape, thousands};
 
-use super::decisions::decision_mark;
+use super::decisions::decided_mark;
 use super::frame::{page, reply};
 use super::pieces::{Field, asking_form, document_link, link, next_link, part, time};
 use crate::api::searching::{Found, SearchQuestion, said};
@@ -88,11 +88,11 @@ fn result(page: &mut Page, reader: &Reader, found: &Found) {
     };
     let site = document.site.as_deref().unwrap_or_default();
     page.markup(format_args!(
-        "<li><h2>{shown}</h2><p class=where><code>{}</code> <span>{}</span> <span>{}</span> {}</p><p class=snippet>{}</p>",
+        "<li><h2>{shown}</h2><p class=where><code>{}</code> <span>{}</span> <span class=d>{}</span> {}</p><p class=snippet>{}</p>",
         escape(&document.key),
         escape(site),
         escape(&time(document.created)),
-        decision_mark(reader, document.decision),
+        decided_mark(reader, document.decision),
         found.result.snippet.to_html()
     ));
     if document.copies > 0 {
