@@ -3,12 +3,10 @@
 //! Parts marked with `data-live` are taken anew from the page itself when an event of the job comes; without
 //! script the page says the same when it is loaded again.
 
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::microseconds;
 use wonbon_pages::{Cell, Page, bytes, escape, thousands};
 
 use super::frame::{address, page, reply};
-use super::pieces::{form_mark, link, next_link, time};
+use super::pieces::{form_mark, link, next_link, shown_time};
 use crate::jobs::{Job, JobState, Wanted};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
@@ -20,11 +18,6 @@ pub(crate) fn no_jobs_page(reader: &Reader, here: &str) -> Reply {
     page.heading(reader.say(title));
     super::coded_paragraph(&mut page, reader.say(Say::NoJobsHere));
     reply(reader, here, page)
-}
-
-/// A time of a record, as people read it.
-fn shown_time(text: &str) -> String {
-    microseconds(Ranking::Text(text)).map_or_else(|| text.to_owned(), time)
 }
 
 pub(super) fn kind_word(reader: &Reader, kind: &str) -> &'static str {

@@ -4,7 +4,7 @@ use wonbon_pages::{Page, escape, thousands};
 
 use super::decisions::decided_mark;
 use super::frame::{page, reply};
-use super::pieces::{Field, asking_form, document_link, link, next_link, part, time};
+use super::pieces::{Field, asking_form, document_link, link, next_link, part, shown_time, time};
 use crate::api::searching::{Found, SearchQuestion, said};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
@@ -113,7 +113,7 @@ fn copies(page: &mut Page, reader: &Reader, found: &Found) {
         page.markup(format_args!(
             "<li>{} <small>{} {} {compare}</small></li>",
             document_link(&copy.id, ""),
-            escape(&copy.created),
+            escape(&shown_time(&copy.created)),
             copy.resemblance.map_or_else(String::new, part),
         ));
     }
