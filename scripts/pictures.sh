@@ -6,8 +6,9 @@ cd "$(dirname "$0")/.."
 bash scripts/tools.sh >/dev/null
 fc-list :lang=ko | grep -q . || apt-get install -y -q fonts-noto-cjk
 
-cargo build --quiet -p wonbon-cli
-cargo test --quiet -p wonbon-server --test browser --no-run
+# As scripts/test.sh builds it, so that nothing is built twice.
+cargo build --quiet --workspace --bin wonbon --profile test
+cargo test --quiet --workspace --test browser --no-run
 address="$(mktemp)"
 target/debug/wonbon demo --serve --listen 127.0.0.1:0 >"$address" &
 demo=$!
@@ -18,5 +19,5 @@ for _ in $(seq 100); do
 done
 mkdir -p docs/pictures
 WONBON_DEMO="$(cat "$address")" WONBON_PICTURES="$PWD/docs/pictures" \
-  cargo test --quiet -p wonbon-server --test browser pictures_of_the_readme -- --ignored
+  cargo test --quiet --workspace --test browser pictures_of_the_readme -- --ignored
 ls -l docs/pictures

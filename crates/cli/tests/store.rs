@@ -4,6 +4,8 @@
 
 mod support;
 
+use arrow_array::cast::AsArray;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 use support::{Files, command, json, json_lines, stderr, stdout, wonbon, wonbon_reading};
 
@@ -128,6 +130,24 @@ fn delete_promotes_the_earliest_copy() {
     assert_eq!(wonbon(&["--store", &store, "get", "unknown"]).status.code(), Some(2));
 }
 
+/// The ids and decisions of a table.
+fn table_rows(path: &str) -> Vec<Value> {
+    let file = std::fs::File::open(path).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let mut rows = Vec::new();
+    for batch in reader {
+        let batch = batch.unwrap();
+        let column = |name| batch.column_by_name(name).unwrap().as_string::<i32>();
+        let (ids, decisions) = (column("id"), column("decision"));
+        rows.extend(
+            ids.iter()
+                .zip(decisions)
+                .map(|(id, decision)| serde_json::json!({"id": id, "decision": decision})),
+        );
+    }
+    rows
+}
+
 #[test]
 fn what_is_exported_can_be_added_again() {
     let (files, store) = filled();
@@ -151,6 +171,21 @@ fn what_is_exported_can_be_added_again() {
         };
         assert_eq!(verdicts(&json_lines(stdout(&again))), verdicts(&lines), "{name}");
     }
+    // What was decided is told where it is in effect.
+    assert_eq!(
+        wonbon(&["--store", &store, "decide", "scrap", "--not-a-copy"]).status.code(),
+        Some(0)
+    );
+    let told = |lines: &[Value]| -> Vec<(Value, Value)> {
+        let decided = lines.iter().filter(|line| !line["decision"].is_null());
+        decided.map(|line| (line["id"].clone(), line["decision"].clone())).collect()
+    };
+    let decided = [(Value::from("scrap"), Value::from("not-a-copy"))];
+    let lines = json_lines(stdout(&wonbon(&["--store", &store, "export"])));
+    assert_eq!(told(&lines), decided);
+    let table = files.path().join("decided.parquet").to_str().unwrap().to_owned();
+    assert_eq!(wonbon(&["--store", &store, "export", "-o", &table]).status.code(), Some(0));
+    assert_eq!(told(&table_rows(&table)), decided);
     let wrong = files.path().join("all.docx").to_str().unwrap().to_owned();
     let refused = wonbon(&["--store", &store, "export", "-o", &wrong]);
     assert_eq!(refused.status.code(), Some(2));

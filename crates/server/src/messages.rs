@@ -170,6 +170,8 @@ messages! {
     RedirectSeen = "Redirect seen", "넘김을 본 때";
     CopiesLead = "Who holds a document, by site: whom to tell when it changes.", "문서를 누가 가졌는지 사이트별로 봅니다. 바뀌면 알려야 할 곳들입니다.";
     HoldersOnSites = "Holders: {0}, on sites: {1}", "가진 곳 {0}개, 사이트 {1}곳";
+    PlacesShown = "{0} of {1} places are shown; ?limit= shows more.", "{1}곳 가운데 {0}곳을 보여 줍니다. ?limit=로 더 볼 수 있습니다.";
+    MorePlaces = "More places may hold it than were looked at.", "살펴본 것보다 더 많은 곳에 있을 수 있습니다.";
     NoSite = "no site", "사이트 없음";
     FollowsVersion = "Follows version", "따르는 판";
     Since = "Since", "이때부터";
@@ -308,6 +310,7 @@ messages! {
     RefusedCount = "refused", "받지 않음";
     RowsCount = "rows", "줄";
     SkippedCount = "skipped", "건너뜀";
+    SkippedFirst = "What was skipped (the first 20)", "건너뛴 것(처음 20개까지)";
     FamiliesCount = "families", "가족";
     ComparedCount = "pairs compared", "견준 짝";
     DuplicatesCount = "equal to another", "다른 것과 같음";
@@ -332,7 +335,7 @@ messages! {
     SweepOf = "Number of an earlier crawl to repeat", "되풀이할 앞선 수집의 번호";
     OfKnown = "of {0} known", "알려진 {0}개 가운데";
     SitesCount = "sites", "사이트";
-    HostsKnown = "{0} hosts known", "알려진 호스트 {0}개";
+    HostsKnown = "hosts known: {0}", "알려진 호스트 {0}개";
     OfLinks = "of all links lead there", "전체 링크 가운데";
     OfPageRank = "of the PageRank", "PageRank 가운데";
     LinksFound = "{0} links", "링크 {0}개";

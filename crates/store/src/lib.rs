@@ -52,10 +52,10 @@ pub use params::{NotASeed, SeedSource, StoreParams};
 pub use prepare::Prepared;
 pub use questions::{
     Answer, Changes, ChangesQuestion, CollapseConfig, Collapsed, Copies, Copy, Differing, Finding,
-    Holder, Hop, LIFE_CLASSES, Lives, MOST_ASKED_BYTES, Match, Measure, Moved, PageHistory,
-    Passage, Question, RATE_CLASSES, ResultCopy, ResultGroup, SURE, SiteCopies, Source,
-    SourcePassage, Sources, SourcesQuestion, SweepChanges, Unexplained, Version, WatchReport,
-    Watched, collapse, most_verified,
+    Holder, Hop, LIFE_CLASSES, Lives, MOST_ASKED_BYTES, MOST_PLACES, Match, Measure, Moved,
+    PageHistory, Passage, Question, RATE_CLASSES, ResultCopy, ResultGroup, SURE, SiteCopies,
+    Source, SourcePassage, Sources, SourcesQuestion, SweepChanges, Unexplained, Version,
+    WatchReport, Watched, collapse, most_verified,
 };
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
 pub use searching::{SearchResult, SearchResults};

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use wonbon_index::Row;
 
 use crate::database::{Database, Record};
+use crate::decisions::Decision;
 use crate::document::{Kind, StoredDocument};
 use crate::error::StoreError;
 use crate::families::verdict;
@@ -37,6 +38,8 @@ pub struct Listed {
     pub kind: Kind,
     /// The key of its original, if it is a copy.
     pub original: Option<String>,
+    /// What people decided of it, if that is in effect.
+    pub decision: Option<Decision>,
 }
 
 /// Where a list of families goes on: behind the one of this size and original.
@@ -197,6 +200,7 @@ fn listed(database: &Database, record: Record) -> Result<Listed, StoreError> {
         words: record.words,
         kind: record.standing.kind,
         original,
+        decision: record.decision,
     })
 }
 

@@ -246,3 +246,77 @@ fn the_log_cannot_be_rewritten_and_verify_notices_if_it_was() {
         whole(&Store::open_read_only(directory.path()).unwrap());
     }
 }
+
+/// Takes back what the migration to version 3 did: tables as they were before there were decisions.
+const TO_VERSION_2: &str = "
+DROP TRIGGER decisions_stay;
+DROP TRIGGER decisions_last;
+DROP INDEX decisions_of;
+DROP TABLE decisions;
+ALTER TABLE documents DROP COLUMN decision;
+ALTER TABLE documents DROP COLUMN decision_entry;
+PRAGMA user_version = 2;
+";
+
+/// Everything a database is made of, and its version.
+fn tables(directory: &Path) -> (i32, Vec<(String, Option<String>)>) {
+    let path = directory.join("documents.sqlite");
+    let database = rusqlite::Connection::open(path).unwrap();
+    let version = database.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    let sql = "SELECT type || ' ' || name, sql FROM sqlite_schema ORDER BY type, name";
+    let mut select = database.prepare(sql).unwrap();
+    let parts = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    (version, parts.collect::<Result<_, _>>().unwrap())
+}
+
+#[test]
+fn tables_of_version_2_are_brought_up_and_take_decisions() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = three(directory.path());
+    store.add(&NewDocument::text("edited", Some(5), "something else altogether")).unwrap();
+    store.add(&NewDocument::text("edited", Some(5), &near("in the spring"))).unwrap();
+    store.add(&NewDocument::text("without words", Some(6), " … ")).unwrap();
+    let seen = NewDocument { sweep: Some(7), ..NewDocument::text("seen", Some(7), "a page") };
+    store.add(&seen).unwrap();
+    assert!(store.watch("a").unwrap());
+    let keys = ["a", "b", "c", "edited", "without words", "seen"];
+    let before: Vec<_> = keys.map(|key| store.get(key).unwrap().unwrap()).into();
+    store.close().unwrap();
+    let made = tables(directory.path());
+    let path = directory.path().join("documents.sqlite");
+    let old = rusqlite::Connection::open(path).unwrap();
+    old.execute_batch(TO_VERSION_2).unwrap();
+    old.close().unwrap();
+    let (version, parts) = tables(directory.path());
+    assert_eq!(version, 2);
+    let has_decisions = |part: &(String, Option<String>)| {
+        part.0.contains("decision") || part.1.as_ref().is_some_and(|sql| sql.contains("decision"))
+    };
+    assert!(made.1.iter().any(has_decisions) && !parts.iter().any(has_decisions), "{parts:?}");
+
+    // Who only reads changes nothing, and says so.
+    let refused = Store::open_read_only(directory.path());
+    assert!(matches!(refused, Err(StoreError::OlderTables { stored: 2, .. })), "{refused:?}");
+    let store = Store::open(directory.path()).unwrap();
+    let after: Vec<_> = keys.map(|key| store.get(key).unwrap().unwrap()).into();
+    assert_eq!(after, before);
+    assert_eq!(store.watched().unwrap().len(), 1);
+    assert!(store.decisions(None, None, 10).unwrap().is_empty());
+    whole(&store);
+    // Decisions are made, respected by what comes later, and taken back.
+    let made_original = store.decide("b", Decision::Original, &by("told us"), None).unwrap();
+    assert_eq!(made_original.map(|entry| entry.entry), Some(1));
+    store.add(&NewDocument::text("late", Some(0), TEXT)).unwrap();
+    for key in ["a", "c", "edited", "late"] {
+        assert_eq!(original_of(&store, key).as_deref(), Some("b"), "{key}");
+    }
+    whole(&store);
+    store.undo_decision("b", None, &by("a mistake"), None).unwrap();
+    assert_eq!(original_of(&store, "b").as_deref(), Some("late"));
+    whole(&store);
+    store.close().unwrap();
+    // The tables are those of a store that never had others.
+    assert_eq!(tables(directory.path()), made);
+    let store = Store::open_read_only(directory.path()).unwrap();
+    assert_eq!(store.decisions(None, None, 10).unwrap().len(), 2);
+}

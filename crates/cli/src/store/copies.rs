@@ -55,10 +55,6 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     Ok(if copies.sites.is_empty() { Outcome::Refused } else { Outcome::Done })
 }
 
-fn holders(copies: &Copies) -> usize {
-    copies.sites.iter().map(|site| site.copies.len()).sum()
-}
-
 fn follows(copy: &Copy, versions: u32) -> String {
     if versions == 1 {
         String::new()
@@ -75,10 +71,11 @@ fn table(copies: &Copies) -> String {
         1 => format!("1 {one}"),
         _ => format!("{number} {one}s"),
     };
+    let more = if copies.cut { ", and there may be more" } else { "" };
     let mut text = format!(
-        "{}\n{} on {}\n",
+        "{}\n{} on {}{more}\n",
         copies.place.key,
-        count(holders(copies), "holder"),
+        count(copies.total, "holder"),
         count(copies.sites.len(), "site")
     );
     for site in &copies.sites {

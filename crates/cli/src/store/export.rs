@@ -13,7 +13,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use wonbon_input::time::format_time;
 use wonbon_server::json;
-use wonbon_store::{Kind, Store, StoredDocument};
+use wonbon_store::{Decision, Kind, Store, StoredDocument};
 
 use super::open_to_read;
 use crate::Outcome;
@@ -22,7 +22,8 @@ use crate::output::Output;
 /// Write all documents, or the originals, as JSON lines or Parquet.
 ///
 /// With --output the format goes by the file's name (.jsonl or .parquet), and the file appears when it
-/// is complete; otherwise JSON lines go to standard output. Every document carries its verdict.
+/// is complete; otherwise JSON lines go to standard output. Every document carries its verdict, and what
+/// was decided of it if that is in effect.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Originals only.
@@ -114,6 +115,7 @@ fn write_table(
         text("original"),
         Field::new("resemblance", DataType::Float64, true),
         Field::new("copies", DataType::UInt64, false),
+        text("decision"),
     ]));
     let file = File::create(path).with_context(writing)?;
     let compression = Compression::ZSTD(ZstdLevel::default());
@@ -166,6 +168,7 @@ fn batch(schema: &Arc<Schema>, group: &[StoredDocument]) -> Result<RecordBatch, 
                 group.iter().map(|document| document.verdict.resemblance).collect::<Float64Array>(),
             ),
             Arc::new(group.iter().map(|document| Some(document.copies)).collect::<UInt64Array>()),
+            texts(group, |document| document.decision.map(Decision::name)),
         ],
     )
 }

@@ -105,6 +105,9 @@ fn told(moved: &Moved) -> String {
     if left > 0 {
         let _ = writeln!(text, "  and {left} more (--json shows all)");
     }
+    if moved.cut {
+        text.push_str("  and there may be more than were looked at\n");
+    }
     text
 }
 

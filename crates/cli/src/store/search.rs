@@ -86,11 +86,14 @@ fn shown(place: usize, result: &SearchResult, copies: &[json::FoundCopy]) -> Str
         1 => ", 1 copy".to_owned(),
         n => format!(", {} copies", thousands(n)),
     };
+    let decision = document
+        .decision
+        .map_or_else(String::new, |decision| format!(", decided: {}", decision.name()));
     // Writing to a string does not fail.
     let _ = writeln!(text, "{place:>3}. {title}");
     let _ = writeln!(
         text,
-        "     {FAINT}{}  {}{count}{FAINT:#}",
+        "     {FAINT}{}  {}{count}{decision}{FAINT:#}",
         document.key,
         format_time(document.created)
     );

@@ -2,15 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use wonbon_store::ChangesQuestion;
+use wonbon_store::{ChangesQuestion, Copies, MOST_PLACES, Moved, Store, StoreError};
 
 use super::searching::said;
-use crate::asked::{date, share};
+use crate::asked::{date, limit, share};
 use crate::json;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::view::{Reply, View};
+use crate::view::{Reader, Reply, View};
+
+/// Places that are told unless more are asked for: as many as a page can well show.
+const USUAL_PLACES: usize = 1000;
 
 /// A question about an address.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -20,6 +23,8 @@ pub(crate) struct PlaceQuestion {
     pub(crate) url: Option<String>,
     /// The least resemblance of what is shown: 0.5 unless said.
     pub(crate) min: Option<f64>,
+    /// How many places are told, the best ones: 1000 unless said, at most 100000.
+    pub(crate) limit: Option<usize>,
 }
 
 fn address_of(asked: &PlaceQuestion) -> Result<&str, Problem> {
@@ -27,12 +32,80 @@ fn address_of(asked: &PlaceQuestion) -> Result<&str, Problem> {
         .ok_or_else(|| Problem::new(Code::BadParameter, "`url` says what is asked about"))
 }
 
+/// What is answered about the places of a document.
+trait OfPlaces: Sized {
+    /// Asks the store; `None` if the address was never seen.
+    fn find(store: &Store, address: &str, min: f64) -> Result<Option<Self>, StoreError>;
+    /// Leaves out what is beyond the limit.
+    fn keep(&mut self, limit: usize);
+    /// The page: a form only, or with the answer.
+    fn page(reader: &Reader, asked: &PlaceQuestion, found: Option<&Self>) -> Reply;
+    fn json(&self) -> Reply;
+}
+
+impl OfPlaces for Moved {
+    fn find(store: &Store, address: &str, min: f64) -> Result<Option<Self>, StoreError> {
+        store.moved(address, min)
+    }
+
+    fn keep(&mut self, limit: usize) {
+        Moved::keep(self, limit);
+    }
+
+    fn page(reader: &Reader, asked: &PlaceQuestion, found: Option<&Self>) -> Reply {
+        pages::moved_page(reader, asked, found)
+    }
+
+    fn json(&self) -> Reply {
+        Reply::json(&json::Moved::of(self))
+    }
+}
+
+impl OfPlaces for Copies {
+    fn find(store: &Store, address: &str, min: f64) -> Result<Option<Self>, StoreError> {
+        store.copies(address, min)
+    }
+
+    fn keep(&mut self, limit: usize) {
+        Copies::keep(self, limit);
+    }
+
+    fn page(reader: &Reader, asked: &PlaceQuestion, found: Option<&Self>) -> Reply {
+        pages::copies_page(reader, asked, found)
+    }
+
+    fn json(&self) -> Reply {
+        Reply::json(&json::Copies::of(self))
+    }
+}
+
+fn answered<A: OfPlaces>(
+    service: &Service,
+    asked: &PlaceQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    if let View::Page(reader) = view
+        && said(&asked.url).is_none()
+    {
+        return Ok(A::page(reader, asked, None));
+    }
+    let (address, min) = (address_of(asked)?, share(asked.min, 0.5)?);
+    let limit = limit(asked.limit, USUAL_PLACES, MOST_PLACES)?;
+    let found = A::find(&service.store, address, min)?;
+    let mut found = found.ok_or_else(|| Problem::unknown(address))?;
+    found.keep(limit);
+    Ok(match view {
+        View::Page(reader) => A::page(reader, asked, Some(&found)),
+        View::Json => found.json(),
+    })
+}
+
 /// Where the document of an address is now.
 #[utoipa::path(
     get,
     path = "/v1/moved",
     tag = "questions",
-    description = "For an address that is gone, the newest place that holds the same document, with the evidence.",
+    description = "For an address that is gone, the newest place that holds the same document, with the evidence. `total` says how many places were found, `cut` whether some are not told.",
     params(PlaceQuestion),
     responses((status = 200, body = json::Moved), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
@@ -41,18 +114,7 @@ pub(crate) fn moved(
     asked: PlaceQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
-    if let View::Page(reader) = view
-        && said(&asked.url).is_none()
-    {
-        return Ok(pages::moved_page(reader, &asked, None));
-    }
-    let min = share(asked.min, 0.5)?;
-    let moved = service.store.moved(address_of(&asked)?, min)?;
-    match (view, moved) {
-        (View::Page(reader), Some(moved)) => Ok(pages::moved_page(reader, &asked, Some(&moved))),
-        (View::Json, Some(moved)) => Ok(Reply::json(&json::Moved::of(&moved))),
-        (_, None) => Err(Problem::unknown(address_of(&asked)?)),
-    }
+    answered::<Moved>(service, &asked, view)
 }
 
 /// Who holds a document.
@@ -60,7 +122,7 @@ pub(crate) fn moved(
     get,
     path = "/v1/copies",
     tag = "questions",
-    description = "Who holds a document, by site: when each holder was seen, its resemblance, and which version it follows.",
+    description = "Who holds a document, by site: when each holder was seen, its resemblance, and which version it follows. `holders` says how many were found, `cut` whether some are not told.",
     params(PlaceQuestion),
     responses((status = 200, body = json::Copies), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
@@ -69,18 +131,7 @@ pub(crate) fn copies(
     asked: PlaceQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
-    if let View::Page(reader) = view
-        && said(&asked.url).is_none()
-    {
-        return Ok(pages::copies_page(reader, &asked, None));
-    }
-    let min = share(asked.min, 0.5)?;
-    let copies = service.store.copies(address_of(&asked)?, min)?;
-    match (view, copies) {
-        (View::Page(reader), Some(copies)) => Ok(pages::copies_page(reader, &asked, Some(&copies))),
-        (View::Json, Some(copies)) => Ok(Reply::json(&json::Copies::of(&copies))),
-        (_, None) => Err(Problem::unknown(address_of(&asked)?)),
-    }
+    answered::<Copies>(service, &asked, view)
 }
 
 /// A question about changes: of one page, or of all.

@@ -254,6 +254,8 @@ pub struct WatchReport<'a> {
     pub outdated: Vec<WatchOutdated<'a>>,
     /// Copies that differ, the most alike first.
     pub differing: Vec<WatchCopy<'a>>,
+    /// Whether there may be more copies than were looked at.
+    pub cut: bool,
 }
 
 /// A copy of an earlier version.
@@ -327,6 +329,7 @@ impl<'a> WatchReport<'a> {
                     passages: copy.passages.iter().map(passage).collect(),
                 })
                 .collect(),
+            cut: report.cut,
         }
     }
 }

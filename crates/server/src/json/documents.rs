@@ -111,6 +111,9 @@ pub struct Listed<'a> {
     pub verdict: &'static str,
     /// The key of its original, if it is a copy.
     pub original: Option<&'a str>,
+    /// What was decided of it, if that is in effect: original or not-a-copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
 }
 
 impl<'a> Listed<'a> {
@@ -127,6 +130,7 @@ impl<'a> Listed<'a> {
             version: listed.version,
             verdict: listed.kind.name(),
             original: listed.original.as_deref(),
+            decision: listed.decision.map(Decision::name),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use wonbon_input::time::format_time;
-use wonbon_store::{Finding, SearchResult, StoredDocument};
+use wonbon_store::{Decision, Finding, SearchResult, StoredDocument};
 
 use super::{Listed, Named, Place};
 
@@ -22,6 +22,9 @@ pub struct FoundResult<'a> {
     pub snippet_html: String,
     /// How many copies it has.
     pub copies: u64,
+    /// What was decided of it, if that is in effect: original or not-a-copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
     /// Its copies, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy_list: Option<Vec<FoundCopy>>,
@@ -38,6 +41,7 @@ impl<'a> FoundResult<'a> {
             score: result.score,
             snippet_html: result.snippet.to_html(),
             copies: document.copies,
+            decision: document.decision.map(Decision::name),
             copy_list: copies,
         }
     }
@@ -82,6 +86,9 @@ pub struct Match<'a> {
     pub verdict: &'static str,
     /// The key of its original, if it is a copy.
     pub original: Option<&'a str>,
+    /// What was decided of it, if that is in effect: original or not-a-copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
     /// Its exact resemblance to the text.
     pub resemblance: f64,
     /// The part of the text that the document has.
@@ -115,6 +122,7 @@ impl<'a> Match<'a> {
             title: document.title.as_deref(),
             verdict: document.verdict.kind.name(),
             original: document.verdict.original.as_deref(),
+            decision: document.decision.map(Decision::name),
             resemblance: found.overlap.resemblance(),
             containment_of_text: found.overlap.left_in_right(),
             containment_of_document: found.overlap.right_in_left(),
@@ -231,6 +239,10 @@ pub struct Moved<'a> {
     pub covered: Option<f64>,
     /// Other places, if it is where it was.
     pub also: Vec<Holder<'a>>,
+    /// How many places were found.
+    pub total: usize,
+    /// Whether some places are not told: more were found, or may be there than were looked at.
+    pub cut: bool,
 }
 
 /// A redirect.
@@ -287,14 +299,14 @@ impl<'a> MovedFinding<'a> {
     /// Of a finding.
     #[must_use]
     pub fn of(finding: &'a Finding) -> Self {
-        let (status, places, covered): (_, &[_], _) = match finding {
-            Finding::Here => ("here", &[], None),
-            Finding::Moved(places) => ("moved", places, None),
-            Finding::Merged(places) => ("merged", places, None),
-            Finding::Split { parts, covered } => ("split", parts, Some(*covered)),
-            Finding::Gone(places) => ("gone", places, None),
+        let (status, covered) = match finding {
+            Finding::Here => ("here", None),
+            Finding::Moved(_) => ("moved", None),
+            Finding::Merged(_) => ("merged", None),
+            Finding::Split { covered, .. } => ("split", Some(*covered)),
+            Finding::Gone(_) => ("gone", None),
         };
-        MovedFinding { status, places, covered }
+        MovedFinding { status, places: finding.places(), covered }
     }
 }
 
@@ -315,6 +327,8 @@ impl<'a> Moved<'a> {
             places: places.iter().map(Holder::of).collect(),
             covered,
             also: moved.also.iter().map(Holder::of).collect(),
+            total: moved.total,
+            cut: moved.cut || places.len() + moved.also.len() < moved.total,
         }
     }
 }
@@ -324,8 +338,10 @@ impl<'a> Moved<'a> {
 pub struct Copies<'a> {
     /// The document.
     pub document: Place<'a>,
-    /// How many hold it.
+    /// How many were found that hold it.
     pub holders: usize,
+    /// Whether some are not told: more were found, or may be there than were looked at.
+    pub cut: bool,
     /// By site.
     pub sites: Vec<CopiesOfSite<'a>>,
 }
@@ -373,7 +389,8 @@ impl<'a> Copies<'a> {
         };
         Copies {
             document: Place::of(&copies.place),
-            holders: copies.sites.iter().map(|site| site.copies.len()).sum(),
+            holders: copies.total,
+            cut: copies.cut || copies.told() < copies.total,
             sites: copies
                 .sites
                 .iter()

@@ -5,8 +5,9 @@ use std::ops::Range;
 use wonbon_pages::{Cell, Page, escape, thousands};
 use wonbon_store::{Answer, Sources};
 
+use super::decisions::standing_marks;
 use super::frame::{page, reply};
-use super::pieces::{document_link, form_mark, kind_mark, link, part, time};
+use super::pieces::{document_link, form_mark, link, part, time};
 use crate::api::texts::{AllAnswers, TextQuestion};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
@@ -63,7 +64,7 @@ fn matches(page: &mut Page, reader: &Reader, answer: &Answer, key: Option<&str>)
                 link("/compare", &[("a", key), ("b", &document.key)], reader.say(Say::Compare))
             });
             vec![
-                Cell::Markup(kind_mark(reader, document.verdict.kind)),
+                Cell::Markup(standing_marks(reader, document.verdict.kind, document.decision)),
                 Cell::Markup(format!(
                     "{}<br><small>{}</small>",
                     document_link(&document.key, title),

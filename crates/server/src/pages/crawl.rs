@@ -31,7 +31,11 @@ pub(crate) fn crawl_page(reader: &Reader, shown: Option<&Job>, crawls: &[Job]) -
     page.section(reader.say(Say::StartCrawl), |page| start_form(page, reader));
     let others: Vec<&Job> = crawls.iter().take(20).collect();
     if others.len() > 1 {
-        page.section(reader.say(Say::Crawls), |page| job_table(page, reader, &others));
+        page.section(reader.say(Say::Crawls), |page| {
+            page.markup(format_args!("<div id=job-list data-live=progress>"));
+            job_table(page, reader, &others);
+            page.markup(format_args!("</div>"));
+        });
     }
     reply(reader, "/crawl", page)
 }

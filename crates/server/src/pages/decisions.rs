@@ -7,7 +7,7 @@ use wonbon_pages::{Cell, Page, escape};
 use wonbon_store::{Decision, DecisionChange, DecisionEntry, Kind, StoredDocument};
 
 use super::frame::{address, page, reply};
-use super::pieces::{document_link, form_mark, link, next_link, time};
+use super::pieces::{document_link, form_mark, kind_mark, link, next_link, time};
 use crate::messages::Say;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -42,6 +42,26 @@ pub(super) fn decision_mark(reader: &Reader, decision: Option<Decision>) -> Stri
         }
         None => String::new(),
     }
+}
+
+/// The same for lists, where it stands beside what the document is: what was done, not what it made of it.
+pub(super) fn decided_mark(reader: &Reader, decision: Option<Decision>) -> String {
+    let word = match decision {
+        Some(Decision::Original) => Say::WasMadeTheOriginal,
+        Some(Decision::NotACopy) => Say::WasDecidedNotACopy,
+        None => return String::new(),
+    };
+    format!("<span class=\"kind decided\">{}</span>", escape(reader.say(word)))
+}
+
+/// What a document in a list is, and what was decided of it.
+pub(super) fn standing_marks(reader: &Reader, kind: Kind, decision: Option<Decision>) -> String {
+    let mut marks = kind_mark(reader, kind);
+    if decision.is_some() {
+        marks.push(' ');
+        marks.push_str(&decided_mark(reader, decision));
+    }
+    marks
 }
 
 /// The beginning of a form about a document.

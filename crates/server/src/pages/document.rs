@@ -208,7 +208,12 @@ fn members(page: &mut Page, reader: &Reader, family: &FamilyPart, key: &str) {
     let rows: Vec<Vec<Cell>> = family
         .documents
         .iter()
-        .map(|document| family_row(reader, document, original, key))
+        .map(|document| {
+            let mut row = family_row(reader, document, original, key);
+            let (kind, decision) = (document.verdict.kind, document.decision);
+            row[0] = Cell::Markup(decisions::standing_marks(reader, kind, decision));
+            row
+        })
         .collect();
     page.table(&family_columns(reader), &rows);
     let all = reader.tell(Say::FamilyOf, &[&thousands(family.total)]);

@@ -23,11 +23,11 @@ const SIZES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 pub(crate) fn families_page(reader: &Reader, found: &Families, next: Option<String>) -> Reply {
     let mut page = page(reader, reader.say(Say::Families));
     page.heading(reader.say(Say::Families));
-    page.lead(&reader.tell(Say::FamiliesLead, &[&thousands(found.total)]));
     if found.total == 0 {
         page.paragraph(reader.say(Say::NoCopiesYet));
         return reply(reader, "/families", page);
     }
+    page.lead(&reader.tell(Say::FamiliesLead, &[&thousands(found.total)]));
     page.section(reader.say(Say::FamilySizes), |page| {
         let mut counts = [0; SIZES.len() + 1];
         for (copies, families) in &found.sizes {
@@ -53,12 +53,13 @@ pub(crate) fn families_page(reader: &Reader, found: &Families, next: Option<Stri
                 let title = original.title.as_deref().unwrap_or_default();
                 vec![
                     Cell::Markup(format!(
-                        "{}<br><small>{}</small>",
+                        "{} {}<br><small>{}</small>",
                         link(
                             "/family",
                             &[("key", &original.key)],
                             if title.trim().is_empty() { &original.key } else { title }
                         ),
+                        decisions::decided_mark(reader, original.decision),
                         escape(&original.key)
                     )),
                     family.copies.into(),

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use wonbon_pages::{Card, Cell, escape, thousands};
 use wonbon_store::Counts;
 
+use super::decisions::standing_marks;
 use super::frame::{address, page, reply};
-use super::pieces::{coded_paragraph, document_link, form_mark, kind_mark, time};
+use super::pieces::{coded_paragraph, document_link, form_mark, time};
 use crate::api::places::Nothing;
 use crate::api::texts::{self, TextQuestion};
 use crate::json;
@@ -71,7 +72,7 @@ pub(crate) fn home(service: &Service, _: Nothing, view: &View) -> Result<Reply, 
                 named.push_str(&format!("<br><small>{}</small>", escape(&of)));
             }
             vec![
-                Cell::Markup(kind_mark(reader, listed.kind)),
+                Cell::Markup(standing_marks(reader, listed.kind, listed.decision)),
                 Cell::Markup(named),
                 time(listed.created).into(),
                 listed.words.into(),

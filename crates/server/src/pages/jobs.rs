@@ -3,12 +3,10 @@
 //! Parts marked with `data-live` are taken anew from the page itself when an event of the job comes; without
 //! script the page says the same when it is loaded again.
 
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::microseconds;
 use wonbon_pages::{Cell, Page, bytes, escape, thousands};
 
 use super::frame::{address, page, reply};
-use super::pieces::{form_mark, link, next_link, time};
+use super::pieces::{form_mark, link, next_link, shown_time};
 use crate::jobs::{Job, JobState, Wanted};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
@@ -20,11 +18,6 @@ pub(crate) fn no_jobs_page(reader: &Reader, here: &str) -> Reply {
     page.heading(reader.say(title));
     super::coded_paragraph(&mut page, reader.say(Say::NoJobsHere));
     reply(reader, here, page)
-}
-
-/// A time of a record, as people read it.
-fn shown_time(text: &str) -> String {
-    microseconds(Ranking::Text(text)).map_or_else(|| text.to_owned(), time)
 }
 
 pub(super) fn kind_word(reader: &Reader, kind: &str) -> &'static str {
@@ -80,7 +73,7 @@ fn phase_word(reader: &Reader, phase: &str) -> String {
     let say = match phase {
         "read" | "sketch" => Say::PhaseRead,
         "write" => Say::PhaseWrite,
-        "crawl" => Say::JobCrawl,
+        "crawl" => return reader.say(Say::JobCrawl).to_owned(),
         "" => return String::new(),
         _ => Say::PhaseCompare,
     };
@@ -131,7 +124,7 @@ pub(super) fn state_part(page: &mut Page, reader: &Reader, job: &Job, is_crawl_p
         state_mark(reader, job)
     ));
     if let Some(error) = &job.error {
-        page.markup(format_args!("<p class=error>{}</p>", escape(error)));
+        page.markup(format_args!("<p class=error lang=en>{}</p>", escape(error)));
     }
     if !buttons.is_empty() {
         page.markup(format_args!(
@@ -223,7 +216,29 @@ pub(super) fn notes(page: &mut Page, reader: &Reader, job: &Job) {
     page.section(reader.say(Say::Notes), |page| {
         page.markup(format_args!("<ul class=notes>"));
         for note in &job.progress.notes {
-            page.markup(format_args!("<li>{}</li>", escape(note)));
+            page.markup(format_args!("<li lang=en>{}</li>", escape(note)));
+        }
+        page.markup(format_args!("</ul>"));
+    });
+}
+
+/// The first rows and files that could not be taken, and why.
+fn skipped(page: &mut Page, reader: &Reader, job: &Job) {
+    let skipped = job.result.as_ref().and_then(|result| result["skipped_first"].as_array());
+    let Some(skipped) = skipped.filter(|skipped| !skipped.is_empty()) else { return };
+    page.section(reader.say(Say::SkippedFirst), |page| {
+        page.markup(format_args!("<ul class=skipped>"));
+        for row in skipped {
+            let file = row["file"].as_str().unwrap_or_default();
+            let place = match row["row"].as_u64() {
+                Some(row) => format!("{file}:{row}"),
+                None => file.to_owned(),
+            };
+            page.markup(format_args!(
+                "<li><code>{}</code> <span lang=en>{}</span></li>",
+                escape(&place),
+                escape(row["why"].as_str().unwrap_or_default())
+            ));
         }
         page.markup(format_args!("</ul>"));
     });
@@ -251,13 +266,18 @@ pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
             .iter()
             .map(|(name, count)| vec![count_word(reader, name).into(), (*count).into()])
             .collect();
-        page.section(reader.say(Say::CameOf), |page| page.table(&[], &rows));
+        page.section(reader.say(Say::CameOf), |page| {
+            page.markup(format_args!("<div class=counts>"));
+            page.table(&[], &rows);
+            page.markup(format_args!("</div>"));
+        });
     }
     if let Some(durable) = job.durable.as_ref().filter(|_| job.state != JobState::Done) {
         let pieces = thousands(durable.pieces);
         let documents = thousands(durable.summary.documents);
         page.paragraph(&reader.tell(Say::DurableSoFar, &[&documents, &pieces]));
     }
+    skipped(&mut page, reader, job);
     notes(&mut page, reader, job);
     facts(&mut page, reader, job);
     page.markup(format_args!("</div>"));
@@ -274,11 +294,12 @@ pub(super) fn job_table(page: &mut Page, reader: &Reader, jobs: &[&Job]) {
             let path = if job.asked.is_crawl() { "/crawl" } else { "/job" };
             let number = job.number.to_string();
             let named = format!(
-                "<a href=\"{}\">{number}</a>",
+                "<a class=number href=\"{}\">{number}</a>",
                 escape(&address(path, &[("number", &number)]))
             );
             let far = match (job.progress.total, job.state) {
                 (_, JobState::Done) => "100 %".to_owned(),
+                (_, JobState::Failed) => "–".to_owned(),
                 (Some(total), _) if total > 0 => {
                     format!("{} %", job.progress.done.min(total) * 100 / total)
                 }
@@ -315,7 +336,7 @@ pub(crate) fn jobs_page(
 ) -> Reply {
     let mut page = page(reader, reader.say(Say::Jobs));
     page.heading(reader.say(Say::Jobs));
-    super::coded_paragraph(&mut page, reader.say(Say::JobsLead));
+    page.lead(reader.say(Say::JobsLead));
     let jobs: Vec<&Job> = jobs.iter().collect();
     begin_live(&mut page, &jobs);
     page.markup(format_args!("<div id=job-list data-live=progress>"));

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use wonbon_input::time::format_time;
+use wonbon_input::rows::Ranking;
+use wonbon_input::time::{format_time, microseconds};
 use wonbon_pages::{Cell, Page, escape};
 use wonbon_store::{Kind, StoredDocument};
 
@@ -17,6 +18,11 @@ pub(super) fn time(microseconds: i64) -> String {
         Some(date) => date.to_owned(),
         None => text.replace('T', " ").replace('Z', ""),
     }
+}
+
+/// A time as programs are told it, as people read it.
+pub(super) fn shown_time(text: &str) -> String {
+    microseconds(Ranking::Text(text)).map_or_else(|| text.to_owned(), time)
 }
 
 /// From a first to a last time.

@@ -67,6 +67,7 @@ pub(crate) fn moved_page(reader: &Reader, asked: &PlaceQuestion, found: Option<&
             page.paragraph(&told);
         }
         holders(&mut page, reader, &moved.asked, places);
+        not_all(&mut page, reader, places.len() + moved.also.len(), moved.total, moved.cut);
         if !moved.also.is_empty() {
             page.section(reader.say(Say::AlsoAt), |page| {
                 holders(page, reader, &moved.asked, &moved.also);
@@ -74,6 +75,19 @@ pub(crate) fn moved_page(reader: &Reader, asked: &PlaceQuestion, found: Option<&
         }
     }
     reply(reader, "/moved", page)
+}
+
+/// Says so where places are left out.
+fn not_all(page: &mut Page, reader: &Reader, told: usize, total: usize, cut: bool) {
+    if told < total {
+        let [told, total] = [told, total].map(|count| thousands(count as u64));
+        let sentence = reader.tell(Say::PlacesShown, &[&told, &total]);
+        page.markup(format_args!("<p class=cut>{}</p>", escape(&sentence)));
+    }
+    if cut {
+        let sentence = reader.say(Say::MorePlaces);
+        page.markup(format_args!("<p class=cut>{}</p>", escape(sentence)));
+    }
 }
 
 fn holders(page: &mut Page, reader: &Reader, asked: &str, holders: &[Holder]) {
@@ -114,12 +128,12 @@ pub(crate) fn copies_page(reader: &Reader, asked: &PlaceQuestion, found: Option<
     page.lead(reader.say(Say::CopiesLead));
     address_form(&mut page, reader, "/copies", asked);
     if let Some(copies) = found {
-        let holders: usize = copies.sites.iter().map(|site| site.copies.len()).sum();
         let told = reader.tell(
             Say::HoldersOnSites,
-            &[&thousands(holders as u64), &thousands(copies.sites.len() as u64)],
+            &[&thousands(copies.told() as u64), &thousands(copies.sites.len() as u64)],
         );
         page.markup(format_args!("<h2 role=status>{}</h2>", escape(&told)));
+        not_all(&mut page, reader, copies.told(), copies.total, copies.cut);
         page.markup(format_args!(
             "<p>{}</p>",
             document_link(&copies.place.key, copies.place.title.as_deref().unwrap_or_default())
@@ -378,6 +392,7 @@ fn of_report(page: &mut Page, reader: &Reader, report: &WatchReport) {
         ],
     );
     page.paragraph(&counts);
+    not_all(page, reader, 0, 0, report.cut);
     for (old, version) in &report.outdated {
         let told = reader
             .tell(Say::FollowsOld, &[&old.key, &version.to_string(), &place.versions.to_string()]);

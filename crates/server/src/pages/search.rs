@@ -2,8 +2,9 @@
 
 use wonbon_pages::{Page, escape, thousands};
 
+use super::decisions::decided_mark;
 use super::frame::{page, reply};
-use super::pieces::{Field, asking_form, document_link, link, next_link, part, time};
+use super::pieces::{Field, asking_form, document_link, link, next_link, part, shown_time, time};
 use crate::api::searching::{Found, SearchQuestion, said};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
@@ -87,10 +88,11 @@ fn result(page: &mut Page, reader: &Reader, found: &Found) {
     };
     let site = document.site.as_deref().unwrap_or_default();
     page.markup(format_args!(
-        "<li><h2>{shown}</h2><p class=where><code>{}</code> <span>{}</span> <span>{}</span></p><p class=snippet>{}</p>",
+        "<li><h2>{shown}</h2><p class=where><code>{}</code> <span>{}</span> <span class=d>{}</span> {}</p><p class=snippet>{}</p>",
         escape(&document.key),
         escape(site),
         escape(&time(document.created)),
+        decided_mark(reader, document.decision),
         found.result.snippet.to_html()
     ));
     if document.copies > 0 {
@@ -111,7 +113,7 @@ fn copies(page: &mut Page, reader: &Reader, found: &Found) {
         page.markup(format_args!(
             "<li>{} <small>{} {} {compare}</small></li>",
             document_link(&copy.id, ""),
-            escape(&copy.created),
+            escape(&shown_time(&copy.created)),
             copy.resemblance.map_or_else(String::new, part),
         ));
     }

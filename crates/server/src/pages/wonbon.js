@@ -35,33 +35,37 @@
     fresh.querySelectorAll("details").forEach((details, at) => { details.open = opened[at] ?? false; });
     if (focused?.value) fresh.querySelector(`button[value="${CSS.escape(focused.value)}"]`)?.focus();
   };
-  let again = 0;
-  let waiting = false;
+  // One after the other, a second apart: an answer that is late never hides a later one.
+  let asked = false;
+  let busy = false;
   let state = false;
   const refresh = async (isState) => {
+    asked = true;
     state ||= isState;
-    if (waiting) return;
-    waiting = true;
-    await new Promise((done) => { setTimeout(done, Math.max(0, again - Date.now())); });
-    again = Date.now() + 1000;
-    const all = state;
-    waiting = state = false;
-    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
-    if (!answer?.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const part of document.querySelectorAll("[data-live]")) {
-      const fresh = page.getElementById(part.id);
-      if (fresh && (all || part.dataset.live !== "state")) replace(part, fresh);
+    if (busy) return;
+    busy = true;
+    while (asked) {
+      const all = state;
+      asked = state = false;
+      const again = new Promise((done) => { setTimeout(done, 1000); });
+      const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+      const text = answer?.ok ? await answer.text().catch(() => "") : "";
+      const page = new DOMParser().parseFromString(text, "text/html");
+      for (const part of document.querySelectorAll("[data-live]")) {
+        const fresh = page.getElementById(part.id);
+        if (fresh && (all || part.dataset.live !== "state")) replace(part, fresh);
+      }
+      await again;
     }
+    busy = false;
   };
   for (const live of document.querySelectorAll("[data-events]")) {
     for (const address of live.dataset.events.split(" ").filter(Boolean)) {
       const source = new EventSource(address);
-      let first = true;
+      // The first tells what is by now: something else than the page, if the job was quick.
       source.addEventListener("state", (event) => {
         if (/"state":"(done|cancelled|failed)"/.test(event.data)) source.close();
-        if (!first) refresh(true);
-        first = false;
+        refresh(true);
       });
       source.addEventListener("progress", () => refresh(false));
     }

@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 
 use crate::driver::{Browser, skipped, tools};
+use crate::sample::{Served, fill};
 use crate::table::PAGES;
 use crate::{Servers, WIDTHS};
 
@@ -67,8 +68,8 @@ fn every_korean_page_passes_the_audit() {
 #[test]
 fn the_audit_finds_what_is_wrong() {
     let Some(browser) = auditor() else { return };
-    let servers = Servers::start();
-    browser.open(&servers.open.at("/status"));
+    let served = Served::start(false, fill);
+    browser.open(&served.at("/status"));
     assert_eq!(audit(&browser), Vec::<Value>::new());
     browser.run(
         "document.querySelector('main').append(document.createElement('input'));

@@ -281,6 +281,11 @@ impl Element<'_> {
         self.browser.call("POST", &self.path("value"), &json!({"text": text}));
     }
 
+    /// Empties a field.
+    pub(crate) fn clear(&self) {
+        self.browser.call("POST", &self.path("clear"), &json!({}));
+    }
+
     /// Its visible text.
     pub(crate) fn text(&self) -> String {
         let text = self.browser.call("GET", &self.path("text"), &Value::Null);

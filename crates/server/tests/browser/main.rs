@@ -12,28 +12,34 @@ mod decisions;
 mod driver;
 mod flows;
 mod hostile;
+mod jobs;
 mod pictures;
 mod sample;
 mod table;
 mod walk;
+mod web;
 
 use driver::Browser;
 use sample::Served;
 use table::{Of, Page};
 
-/// The three servers that pages are asked of.
+/// The servers that pages are asked of.
 struct Servers {
     open: Served,
     closed: Served,
     empty: Served,
+    busy: Served,
 }
 
 impl Servers {
     fn start() -> Servers {
+        let busy = Served::start(false, |_| ());
+        busy.work();
         Servers {
             open: Served::start(false, sample::fill),
             closed: Served::start(true, |_| ()),
             empty: Served::start(false, |_| ()),
+            busy,
         }
     }
 
@@ -42,6 +48,7 @@ impl Servers {
             Of::Open => &self.open,
             Of::Closed => &self.closed,
             Of::Empty => &self.empty,
+            Of::Busy => &self.busy,
         };
         served.at(page.address)
     }

@@ -3,15 +3,20 @@
 //! The posts of `wonbon demo`, a larger family, and a small web that three sweeps saw: pages that stayed,
 //! changed, moved, split, died; a watched document with copies that follow, lag and differ.
 
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use wonbon_crawl::guard::Guard;
 use wonbon_input::rows::Ranking;
 use wonbon_input::time::microseconds;
 use wonbon_server::tokens::{Scope, Tokens};
 use wonbon_server::{Config, JobsConfig, Server};
 use wonbon_store::{By, Decision, NewDocument, Redirect, Rule, Store, StoreParams};
+
+use crate::web::Web;
 
 /// A day, in the store's microseconds.
 const DAY: i64 = 86_400_000_000;
@@ -26,7 +31,7 @@ pub(crate) struct Served {
     address: SocketAddr,
     end: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     /// What lets in, where something is needed.
     pub(crate) token: String,
 }
@@ -41,7 +46,10 @@ impl Served {
         store.catch_up().unwrap();
         let mut config =
             Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() };
-        config.jobs = Some(JobsConfig::new(folder.path().join("jobs")));
+        let mut jobs = JobsConfig::new(folder.path().join("jobs"));
+        // The webs of tests are there.
+        jobs.guard = Guard::allowing(&["127.0.0.1".to_owned()], &Default::default()).unwrap();
+        config.jobs = Some(jobs);
         let mut token = String::new();
         if with_tokens {
             let path = folder.path().join("tokens");
@@ -64,12 +72,85 @@ impl Served {
             });
         });
         let address = told.recv().unwrap();
-        Served { address, end: Some(end), thread: Some(thread), _folder: folder, token }
+        Served { address, end: Some(end), thread: Some(thread), folder, token }
+    }
+
+    /// Puts a file into the folder of inputs.
+    pub(crate) fn put(&self, name: &str, text: &str) {
+        std::fs::write(self.folder.path().join("jobs/in").join(name), text).unwrap();
     }
 
     /// The whole address of a page.
     pub(crate) fn at(&self, page: &str) -> String {
         format!("http://{}{page}", self.address)
+    }
+}
+
+impl Served {
+    /// Asks the service as a program does; what it answers.
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let mut connection = TcpStream::connect(self.address).unwrap();
+        let length = body.len();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}",
+            self.address
+        );
+        connection.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+    }
+
+    fn wait_for_job(&self, number: u32, is_there: impl Fn(&Value) -> bool) {
+        let begun = Instant::now();
+        loop {
+            let job = self.call("GET", &format!("/v1/jobs/{number}"), &Value::Null);
+            if is_there(&job) {
+                return;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "{job}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Lets jobs in most states be there: an import, a deduplication and a crawl that are done, an import that
+    /// failed, a crawl that is paused and one that waits for it.
+    pub(crate) fn work(&self) {
+        let mut lines = String::from("this is no JSON\n");
+        for number in 0..30_u64 {
+            let text = sentences(1000 + if number % 3 == 2 { number - 1 } else { number });
+            let document = json!({"id": format!("imported/{number}"), "text": text});
+            lines.push_str(&format!("{document}\n"));
+        }
+        self.put("posts.jsonl", &lines);
+        self.put("broken.parquet", "PAR1 and nothing else that a Parquet file has");
+        let web = Web::start();
+        web.open();
+        let files = json!(["posts.jsonl"]);
+        for (at, (asked, state)) in [
+            (json!({"kind": "import", "inputs": ["posts.jsonl", "broken.parquet"]}), "done"),
+            (json!({"kind": "dedup", "inputs": files, "threshold": 0.9}), "done"),
+            (json!({"kind": "crawl", "seeds": [web.seed()], "delay": 0}), "done"),
+            // The crawl was a later sweep.
+            (json!({"kind": "import", "inputs": files, "sweep": "2020-02-02"}), "failed"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            self.call("POST", "/v1/jobs", &asked);
+            self.wait_for_job(at as u32 + 1, |job| job["state"] == state);
+        }
+        let other = Web::start();
+        other.let_through(12);
+        let asked = json!({"kind": "crawl", "seeds": [other.seed()], "delay": 0, "order": "bfs"});
+        self.call("POST", "/v1/jobs", &asked);
+        self.wait_for_job(5, |job| job["progress"]["counts"]["pages"] == 12);
+        self.call("POST", "/v1/jobs/5/pause", &Value::Null);
+        other.open();
+        self.wait_for_job(5, |job| job["state"] == "paused");
+        self.call("POST", "/v1/jobs", &asked);
     }
 }
 

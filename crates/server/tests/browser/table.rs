@@ -10,6 +10,8 @@ pub(crate) enum Of {
     Closed,
     /// One over an empty store.
     Empty,
+    /// One with jobs: `Served::work` says which.
+    Busy,
 }
 
 /// A page.
@@ -33,15 +35,15 @@ const fn page(
     Page { name, of: Of::Open, address, shows, twin }
 }
 
-/// A page of another server: of an empty one only pages that have a twin are looked at, of a closed one only
-/// pages without.
+/// A page of another server: of a closed one only pages without a twin are looked at, of others only pages
+/// that have one.
 const fn elsewhere(
     name: &'static str,
     of: Of,
     address: &'static str,
     shows: &'static [&'static str],
 ) -> Page {
-    Page { name, of, address, shows, twin: matches!(of, Of::Empty) }
+    Page { name, of, address, shows, twin: !matches!(of, Of::Closed) }
 }
 
 pub(crate) const PAGES: &[Page] = &[
@@ -137,4 +139,11 @@ pub(crate) const PAGES: &[Page] = &[
     elsewhere("empty-changes", Of::Empty, "/changes", &["main p code"]),
     elsewhere("empty-watch", Of::Empty, "/watch", &["form.ask"]),
     elsewhere("empty-status", Of::Empty, "/status", &[".cards"]),
+    elsewhere("jobs-busy", Of::Busy, "/jobs", &["#job-list .state.failed", "form.start select"]),
+    elsewhere("job-import", Of::Busy, "/job?number=1", &[".state.done", ".skipped li"]),
+    elsewhere("job-dedup", Of::Busy, "/job?number=2", &[".state.done", "#job-progress table"]),
+    elsewhere("crawl-done", Of::Busy, "/crawl?number=3", &[".cards", ".plot svg", "form.start"]),
+    elsewhere("job-failed", Of::Busy, "/job?number=4", &[".state.failed", ".error", "form.change"]),
+    elsewhere("crawl-paused", Of::Busy, "/crawl?number=5", &[".state.paused", ".plot svg"]),
+    elsewhere("crawl-waiting", Of::Busy, "/crawl?number=6", &[".state.waiting", "form.change"]),
 ];

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::driver::Browser;
+use crate::sample::{Served, fill};
 use crate::table::PAGES;
 use crate::{LANGUAGES, Servers, WIDTHS, assert_quiet, assert_whole};
 
@@ -96,9 +97,9 @@ fn every_page_is_there_without_script() {
 #[test]
 fn light_and_dark_look_the_same_by_choice_and_by_the_system() {
     let Some(browser) = Browser::start() else { return };
-    let servers = Servers::start();
+    let served = Served::start(false, fill);
     let colours = |address: &str| {
-        browser.open(&servers.open.at(address));
+        browser.open(&served.at(address));
         browser.run(
             "const style = getComputedStyle(document.documentElement);
              const names = ['ground', 'card', 'ink', 'faint', 'line', 'bar', 'ins', 'del', 'moved',
@@ -108,7 +109,7 @@ fn light_and_dark_look_the_same_by_choice_and_by_the_system() {
         )
     };
     for (chosen, other) in [("light", "dark"), ("dark", "light")] {
-        browser.open(&servers.open.at("/"));
+        browser.open(&served.at("/"));
         browser.forget_cookies();
         browser.prefer(chosen);
         let by_system = colours("/status");

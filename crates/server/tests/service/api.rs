@@ -368,3 +368,37 @@ async fn health_status_and_metrics_are_told() {
     service.end.send(true).unwrap();
     assert_eq!(service.get("/readyz").await.code(), "shutting_down");
 }
+
+#[tokio::test]
+async fn places_beyond_the_limit_are_left_out_and_that_is_told() {
+    let service = Running::new();
+    let text = text(1);
+    for number in 0..5_u64 {
+        let (key, site) = (format!("d{number}"), format!("site{}.example", number / 2));
+        let document = NewDocument::text(&key, Some(number as i64), &text);
+        service.store(&[NewDocument { site: Some(site.into()), ..document }]);
+    }
+    let holders = |answer: &Value| -> usize {
+        let sites = answer["sites"].as_array().unwrap();
+        sites.iter().map(|site| site["copies"].as_array().unwrap().len()).sum()
+    };
+    for (asked, told, cut) in [("", 4, false), ("&limit=4", 4, false), ("&limit=2", 2, true)] {
+        let copies = service.get(&format!("/v1/copies?url=d0{asked}")).await.json();
+        assert_eq!((&copies["holders"], &copies["cut"]), (&json!(4), &json!(cut)), "{copies}");
+        assert_eq!(holders(&copies), told, "{copies}");
+        let moved = service.get(&format!("/v1/moved?url=d0{asked}")).await.json();
+        assert_eq!((&moved["total"], &moved["cut"]), (&json!(4), &json!(cut)), "{moved}");
+        assert_eq!(moved["also"].as_array().unwrap().len(), told, "{moved}");
+        for path in ["copies", "moved"] {
+            for (language, sentence) in [("en", "2 of 4 places"), ("ko", "4곳 가운데 2곳")] {
+                let page = service.page(&format!("/{path}?url=d0{asked}"), language).await;
+                assert_eq!(page.body.contains(sentence), cut, "{}", page.body);
+                assert_eq!(page.body.contains("class=cut"), cut, "{}", page.body);
+            }
+        }
+    }
+    for wrong in ["0", "100001"] {
+        let answer = service.get(&format!("/v1/copies?url=d0&limit={wrong}")).await;
+        assert_eq!(answer.code(), "bad_parameter");
+    }
+}

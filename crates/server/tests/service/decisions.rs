@@ -36,6 +36,42 @@ async fn log(service: &Running) -> Vec<Value> {
 }
 
 #[tokio::test]
+async fn lists_and_results_say_what_was_decided() {
+    let service = two();
+    let mark = "<span class=\"kind decided\">Decided to be no copy</span>";
+    let answers = [
+        ("/v1/documents", "/documents/0"),
+        ("/v1/families", "/families/0/original"),
+        ("/v1/search?q=w13x1", "/results/0"),
+        ("/v1/similar?key=third", "/matches/0"),
+        ("/v1/family?key=https://one.example/a", "/documents/0"),
+    ];
+    service.store(&[NewDocument::text("third", Some(3_000_000), &text(1))]);
+    for decided in [false, true] {
+        if decided {
+            // The first of its family by creation: it stays what it is.
+            let decision = json!({"key": "https://one.example/a", "decision": "not-a-copy"});
+            assert_eq!(service.post("/v1/decisions", &decision).await.status, StatusCode::OK);
+        }
+        for (path, place) in answers {
+            let answer = service.get(path).await.json();
+            let told: Vec<&Value> = match path {
+                "/v1/documents" => answer["documents"].as_array().unwrap().iter().collect(),
+                _ => vec![answer.pointer(place).unwrap()],
+            };
+            let one = told.iter().find(|one| one["id"] == "https://one.example/a").unwrap();
+            let expected = if decided { json!("not-a-copy") } else { Value::Null };
+            assert_eq!(one["decision"], expected, "{path}: {answer}");
+            assert!(told.iter().all(|it| it == one || it["decision"].is_null()), "{answer}");
+        }
+        for page in ["/", "/families", "/search?q=w13x1", "/ask?key=third", "/document?key=third"] {
+            let page = service.page(page, "en").await;
+            assert_eq!(page.body.contains(mark), decided, "{}", page.body);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_decision_changes_verdicts_now_and_later_and_is_taken_back() {
     let service = two();
     let decided =

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use wonbon_cluster::clustering::{ClusterConfig, cluster};
 use wonbon_cluster::dedup::{DedupConfig, dedup};
 use wonbon_cluster::progress::Unwatched;
 use wonbon_crawl::guard::Guard;
@@ -71,7 +72,7 @@ pub(crate) fn begin(address: SocketAddr, asked: &Value) -> u64 {
     job["number"].as_u64().unwrap()
 }
 
-fn change(address: SocketAddr, number: u64, change: &str) -> (u16, Value) {
+pub(crate) fn change(address: SocketAddr, number: u64, change: &str) -> (u16, Value) {
     call(address, "POST", &format!("/v1/jobs/{number}/{change}"), &Value::Null)
 }
 
@@ -191,6 +192,22 @@ pub(crate) fn undisturbed_dedup(input: &Path, output: &Path) {
         save_sketches: false,
     };
     dedup(&config, &Unwatched).unwrap();
+}
+
+/// The same of clustering.
+pub(crate) fn undisturbed_cluster(input: &Path, output: &Path) {
+    let fields = wonbon_cluster::fields::ChosenFields::default();
+    let inputs = vec![input.to_owned()];
+    let config = ClusterConfig {
+        fields: fields.names(&inputs, None).unwrap(),
+        inputs,
+        output: output.to_owned(),
+        method: Default::default(),
+        super_shingles: None,
+        part_bytes: wonbon_cluster::corpus::PART_BYTES,
+        strict: false,
+    };
+    cluster(&config, &Unwatched).unwrap();
 }
 
 pub(crate) fn same_files(one: &Path, other: &Path, names: &[&str]) {

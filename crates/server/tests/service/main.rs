@@ -13,4 +13,5 @@ mod kills;
 mod pages;
 mod problems;
 mod process;
+mod stopped_jobs;
 mod support;

@@ -5,6 +5,9 @@
 //! it resembles most (of equals the newest). Members of the document's family are holders however
 //! little they resemble it, because the store said so.
 //!
+//! At most [`MOST_PLACES`] are looked for by each version, the most alike ones; the answer says when there
+//! were more.
+//!
 //! Cost: one question for each version, and a text read for each holder.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wonbon_index::Row;
 use wonbon_sketch::ElementSet;
 
-use super::ask::{Measure, Question};
+use super::ask::Measure;
 use super::moved::{MOST_PLACES, family_of};
 use crate::error::StoreError;
 use crate::store::Store;
@@ -51,6 +54,28 @@ pub struct Copies {
     pub place: Place,
     /// The sites, those with the most holders first.
     pub sites: Vec<SiteCopies>,
+    /// How many holders were found, told here or not.
+    pub total: usize,
+    /// Whether more may hold it than were looked at.
+    pub cut: bool,
+}
+
+impl Copies {
+    /// How many holders are told here.
+    #[must_use]
+    pub fn told(&self) -> usize {
+        self.sites.iter().map(|site| site.copies.len()).sum()
+    }
+
+    /// Tells of no more than `limit` holders: those of the first sites.
+    pub fn keep(&mut self, limit: usize) {
+        let mut left = limit;
+        for site in &mut self.sites {
+            site.copies.truncate(left);
+            left -= site.copies.len();
+        }
+        self.sites.retain(|site| !site.copies.is_empty());
+    }
 }
 
 impl Store {
@@ -74,9 +99,11 @@ impl Store {
             Ok::<_, StoreError>((place, family, texts))
         })?;
         let mut rows = family.clone();
+        let mut cut = false;
         for (_, text) in &versions {
-            let question = Question { measure: Measure::Resemblance, min, limit: MOST_PLACES };
-            rows.extend(self.ask(text, &question)?.matches.iter().map(|found| found.document.row));
+            let alike = self.alike(text, Measure::Resemblance, min, MOST_PLACES)?;
+            rows.extend(alike.matches.iter().map(|found| found.document.row));
+            cut |= alike.cut;
         }
         rows.remove(&record.row);
         let versions: Vec<(u32, ElementSet)> = versions
@@ -113,6 +140,7 @@ impl Store {
             })
             .collect();
         sites.sort_by(|a, b| b.copies.len().cmp(&a.copies.len()).then_with(|| a.site.cmp(&b.site)));
-        Ok(Some(Copies { place, sites }))
+        let total = sites.iter().map(|site| site.copies.len()).sum();
+        Ok(Some(Copies { place, sites, total, cut }))
     }
 }

@@ -18,6 +18,6 @@ pub use changes::{
 pub(crate) use changes::{OldVersion, resemblance_of_versions};
 pub use collapse::{CollapseConfig, Collapsed, ResultCopy, ResultGroup, collapse};
 pub use copies::{Copies, Copy, SiteCopies};
-pub use moved::{Finding, Holder, Hop, Moved};
+pub use moved::{Finding, Holder, Hop, MOST_PLACES, Moved};
 pub use sources::{Source, SourcePassage, Sources, SourcesQuestion, Unexplained};
 pub use watch::{Differing, Passage, WatchReport, Watched};

@@ -13,6 +13,9 @@
 //! A store without sweeps knows of no page that it is gone: creation and storing stand in for first
 //! and last seen.
 //!
+//! Places are ranked by how alike they are and at most [`MOST_PLACES`] of them looked at; the answer says
+//! when there were more.
+//!
 //! Cost: one question for resemblance, and if nothing holds the document whole, two for containment.
 
 use std::cmp::Reverse;
@@ -21,14 +24,14 @@ use std::collections::HashSet;
 use wonbon_index::Row;
 use wonbon_sketch::{ElementSet, Overlap};
 
-use super::ask::{Measure, Question};
+use super::ask::{Match, Measure, Question};
 use crate::database::{Database, Record};
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::sweeps::Place;
 
 /// The most places that are looked at for one question.
-pub(crate) const MOST_PLACES: usize = 100_000;
+pub const MOST_PLACES: usize = 100_000;
 
 /// A page holds a document inside itself if it has this part of it.
 const MERGED: f64 = 0.8;
@@ -83,6 +86,18 @@ pub enum Finding {
     Gone(Vec<Holder>),
 }
 
+impl Finding {
+    /// Where it is or was, the best first.
+    #[must_use]
+    pub fn places(&self) -> &[Holder] {
+        match self {
+            Finding::Here => &[],
+            Finding::Moved(places) | Finding::Merged(places) | Finding::Gone(places) => places,
+            Finding::Split { parts, .. } => parts,
+        }
+    }
+}
+
 /// The answer to where a document is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moved {
@@ -96,6 +111,32 @@ pub struct Moved {
     pub finding: Finding,
     /// Other places that are there and hold it, if it is where it was.
     pub also: Vec<Holder>,
+    /// How many places were found, told here or not.
+    pub total: usize,
+    /// Whether more places may hold it than were looked at.
+    pub cut: bool,
+}
+
+impl Moved {
+    /// Tells of no more than `limit` places, the best ones.
+    pub fn keep(&mut self, limit: usize) {
+        match &mut self.finding {
+            Finding::Here => {}
+            Finding::Moved(places) | Finding::Merged(places) | Finding::Gone(places) => {
+                places.truncate(limit);
+            }
+            Finding::Split { parts, .. } => parts.truncate(limit),
+        }
+        self.also.truncate(limit);
+    }
+}
+
+/// Documents that share something with a text.
+pub(super) struct Alike {
+    /// The most alike first.
+    pub(super) matches: Vec<Match>,
+    /// Whether there are more, or may be.
+    pub(super) cut: bool,
 }
 
 impl Store {
@@ -128,25 +169,29 @@ impl Store {
         let place = self.reading(|database| database.place(&record))?;
         let text = self.reading(|database| database.text(record.row))?;
         let (shingles, ..) = self.inner.preparer.shingles(&text);
-        let (there, gone) = self.holders(&record, &text, &shingles, &hops, min)?;
-        let answer = |finding, also| Moved {
+        let (there, gone, cut) = self.holders(&record, &text, &shingles, &hops, min)?;
+        let answer = |finding: Finding, also: Vec<Holder>, cut| Moved {
             asked: asked.to_owned(),
             place: Some(place.clone()),
             redirects: hops.clone(),
+            total: finding.places().len() + also.len(),
             finding,
             also,
+            cut,
         };
         if place.gone.is_none() {
-            return Ok(Some(answer(Finding::Here, there)));
+            return Ok(Some(answer(Finding::Here, there, cut)));
         }
         if !there.is_empty() {
-            return Ok(Some(answer(Finding::Moved(there), Vec::new())));
+            return Ok(Some(answer(Finding::Moved(there), Vec::new(), cut)));
         }
-        let merged = self.sharing(record.row, &text, Measure::Within, MERGED, &hops)?;
+        let (merged, cut_merged) =
+            self.sharing(record.row, &text, Measure::Within, MERGED, &hops)?;
         if !merged.is_empty() {
-            return Ok(Some(answer(Finding::Merged(merged), Vec::new())));
+            return Ok(Some(answer(Finding::Merged(merged), Vec::new(), cut_merged)));
         }
-        let mut parts = self.sharing(record.row, &text, Measure::Contains, PART_OF_PAGE, &hops)?;
+        let (mut parts, cut_parts) =
+            self.sharing(record.row, &text, Measure::Contains, PART_OF_PAGE, &hops)?;
         let share = |holder: &Holder| holder.overlap.map_or(0.0, |overlap| overlap.left_in_right());
         parts.retain(|part| share(part) >= PART_OF_DOCUMENT);
         if !parts.is_empty() {
@@ -154,9 +199,9 @@ impl Store {
                 share(b).total_cmp(&share(a)).then_with(|| a.place.key.cmp(&b.place.key))
             });
             let covered = self.covered(&shingles, &parts)?;
-            return Ok(Some(answer(Finding::Split { parts, covered }, Vec::new())));
+            return Ok(Some(answer(Finding::Split { parts, covered }, Vec::new(), cut_parts)));
         }
-        Ok(Some(answer(Finding::Gone(gone), Vec::new())))
+        Ok(Some(answer(Finding::Gone(gone), Vec::new(), cut || cut_merged || cut_parts)))
     }
 
     /// An address of which nothing was stored: its redirect is believed.
@@ -176,13 +221,29 @@ impl Store {
             asked: asked.to_owned(),
             place: None,
             redirects: hops,
+            total: finding.places().len(),
             finding,
             also: Vec::new(),
+            cut: false,
         })
     }
 
+    /// At most `most` documents that share so much with a text, and whether there are more.
+    pub(super) fn alike(
+        &self,
+        text: &str,
+        measure: Measure,
+        min: f64,
+        most: usize,
+    ) -> Result<Alike, StoreError> {
+        let mut answer = self.ask(text, &Question { measure, min, limit: most + 1 })?;
+        let cut = answer.matches.len() > most || !answer.complete;
+        answer.matches.truncate(most);
+        Ok(Alike { matches: answer.matches, cut })
+    }
+
     /// Places that hold a document whole: those that are there, and those that are gone, each with
-    /// the best first.
+    /// the best first; and whether there may be more.
     fn holders(
         &self,
         record: &Record,
@@ -190,14 +251,10 @@ impl Store {
         shingles: &ElementSet,
         hops: &[Hop],
         min: f64,
-    ) -> Result<(Vec<Holder>, Vec<Holder>), StoreError> {
-        let question = Question { measure: Measure::Resemblance, min, limit: MOST_PLACES };
-        let mut found: Vec<(Row, Option<Overlap>)> = self
-            .ask(text, &question)?
-            .matches
-            .into_iter()
-            .map(|found| (found.document.row, Some(found.overlap)))
-            .collect();
+    ) -> Result<(Vec<Holder>, Vec<Holder>, bool), StoreError> {
+        let Alike { matches, cut } = self.alike(text, Measure::Resemblance, min, MOST_PLACES)?;
+        let mut found: Vec<(Row, Option<Overlap>)> =
+            matches.into_iter().map(|found| (found.document.row, Some(found.overlap))).collect();
         self.reading(|database| {
             let mut known: HashSet<Row> = found.iter().map(|(row, _)| *row).collect();
             known.insert(record.row);
@@ -221,11 +278,11 @@ impl Store {
             for holders in [&mut there, &mut gone] {
                 holders.sort_by(best_first);
             }
-            Ok((there, gone))
+            Ok((there, gone, cut))
         })
     }
 
-    /// Places that are there and share so much with a text.
+    /// Places that are there and share so much with a text, and whether there may be more.
     fn sharing(
         &self,
         row: Row,
@@ -233,8 +290,8 @@ impl Store {
         measure: Measure,
         min: f64,
         hops: &[Hop],
-    ) -> Result<Vec<Holder>, StoreError> {
-        let answer = self.ask(text, &Question { measure, min, limit: MOST_PLACES })?;
+    ) -> Result<(Vec<Holder>, bool), StoreError> {
+        let answer = self.alike(text, measure, min, MOST_PLACES)?;
         self.reading(|database| {
             let mut holders = Vec::new();
             for found in answer.matches {
@@ -248,7 +305,7 @@ impl Store {
                 }
             }
             holders.sort_by(best_first);
-            Ok(holders)
+            Ok((holders, answer.cut))
         })
     }
 
@@ -311,4 +368,72 @@ fn hops_from(database: &Database, asked: &str) -> Result<Vec<Hop>, StoreError> {
         hops.push(Hop { from: std::mem::replace(&mut at, to.clone()), to, sweep });
     }
     Ok(hops)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::NewDocument;
+    use crate::params::StoreParams;
+
+    const TEXT: &str = "the ferry did not come that morning and the whole village stood waiting";
+
+    fn holder(key: &str) -> Holder {
+        let place = Place {
+            key: key.to_owned(),
+            site: None,
+            title: None,
+            first: 1,
+            last: 2,
+            gone: None,
+            swept: false,
+            versions: 1,
+        };
+        Holder { place, overlap: None, redirect: None }
+    }
+
+    #[test]
+    fn what_is_found_beyond_the_most_is_told_to_be_cut() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
+        for number in 0..6 {
+            store.add(&NewDocument::text(&format!("d{number}"), Some(number), TEXT)).unwrap();
+        }
+        for (most, told, cut) in [(0, 0, true), (5, 5, true), (6, 6, false), (7, 6, false)] {
+            let alike = store.alike(TEXT, Measure::Resemblance, 0.5, most).unwrap();
+            assert_eq!((alike.matches.len(), alike.cut), (told, cut), "{most}");
+        }
+    }
+
+    #[test]
+    fn the_best_places_are_kept_and_their_number_is_still_told() {
+        let places = || ["a", "b", "c"].map(holder).to_vec();
+        for finding in [
+            Finding::Here,
+            Finding::Moved(places()),
+            Finding::Merged(places()),
+            Finding::Split { parts: places(), covered: 0.9 },
+            Finding::Gone(places()),
+        ] {
+            let also = if finding == Finding::Here { places() } else { Vec::new() };
+            let mut moved = Moved {
+                asked: "asked".to_owned(),
+                place: None,
+                redirects: Vec::new(),
+                finding,
+                also,
+                total: 3,
+                cut: false,
+            };
+            moved.keep(2);
+            let kept: Vec<&str> = moved
+                .finding
+                .places()
+                .iter()
+                .chain(&moved.also)
+                .map(|holder| holder.place.key.as_str())
+                .collect();
+            assert_eq!((kept.as_slice(), moved.total), (["a", "b"].as_slice(), 3));
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use wonbon_text::difference::{Kind as SpanKind, difference};
 
-use super::ask::{Measure, Question};
+use super::ask::Measure;
 use super::moved::MOST_PLACES;
 use crate::error::StoreError;
 use crate::store::Store;
@@ -66,6 +66,8 @@ pub struct WatchReport {
     pub outdated: Vec<(Place, u32)>,
     /// Copies that differ, the most alike first.
     pub differing: Vec<Differing>,
+    /// Whether there may be more copies than were looked at.
+    pub cut: bool,
 }
 
 impl Store {
@@ -125,14 +127,15 @@ impl Store {
             }
             Ok::<_, StoreError>((database.text(record.row)?, earlier))
         })?;
-        let question = Question { measure: Measure::Resemblance, min, limit: MOST_PLACES };
+        let alike = self.alike(&text, Measure::Resemblance, min, MOST_PLACES)?;
         let mut report = WatchReport {
             watched: watched.clone(),
             faithful: 0,
             outdated: Vec::new(),
             differing: Vec::new(),
+            cut: alike.cut,
         };
-        for found in self.ask(&text, &question)?.matches {
+        for found in alike.matches {
             if found.document.row == record.row {
                 continue;
             }
