@@ -222,7 +222,8 @@ fn add_from(
                     while Instant::now() < end {
                         let place = at.fetch_add(1, Ordering::Relaxed);
                         let Some(post) = posts.get(place as usize) else { break };
-                        let key = format!("https://blog{}.example/{}", post.number % 1000, post.number);
+                        let key =
+                            format!("https://blog{}.example/{}", post.number % 1000, post.number);
                         let started = Instant::now();
                         let new = NewDocument {
                             title: Some(post.title.as_str().into()),

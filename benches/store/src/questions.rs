@@ -11,7 +11,9 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use wonbon_store::{Measure, NewDocument, Question, SourcesQuestion, Store, StoreError, StoreParams};
+use wonbon_store::{
+    Measure, NewDocument, Question, SourcesQuestion, Store, StoreError, StoreParams,
+};
 
 use crate::QuestionsArgs;
 use crate::adds::{corpus, fill, percentiles};
@@ -61,7 +63,11 @@ pub fn run(args: &QuestionsArgs) -> anyhow::Result<()> {
         let store = Store::open(&place)?;
         fill(filled..documents, |number| {
             let (key, text) = (key(number), text(number));
-            Ok(store.submit(store.prepare(&NewDocument::text(&key, Some(number as i64), &text))?)?)
+            Ok(store.submit(store.prepare(&NewDocument::text(
+                &key,
+                Some(number as i64),
+                &text,
+            ))?)?)
         })?;
         filled = documents;
         store.close()?;
@@ -152,7 +158,8 @@ fn ask_all(
                     let hit = answer.matches.iter().any(|found| found.document.key == key);
                     found += usize::from(hit);
                     // Ten others may be as much like it.
-                    let least = answer.matches.get(9).map(|last| question.measure.of(&last.overlap));
+                    let least =
+                        answer.matches.get(9).map(|last| question.measure.of(&last.overlap));
                     let exact = exact(store, &text, &key, question.measure)?;
                     let outdone = least.is_some_and(|least| least >= exact);
                     anyhow::ensure!(hit || outdone, "{what}: {key} was not found at {exact}");
