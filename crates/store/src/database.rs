@@ -21,6 +21,7 @@
 
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -392,8 +393,7 @@ impl Database {
             .map_err(|_| self.damaged("a document has no proper number".to_owned()))?;
         let row_number = Row(number);
         let damaged = || self.damaged_row(row_number);
-        let content: Vec<u8> = row.get(11)?;
-        let features: Vec<u8> = row.get(14)?;
+        let blob = |column: usize| row.get_ref(column)?.as_blob().map_err(|_| damaged());
         let original: Option<i64> = row.get(16)?;
         let features_equal: Option<i64> = row.get(17)?;
         let record = Record {
@@ -409,11 +409,11 @@ impl Database {
             language: row.get(9)?,
             words: row.get::<_, i64>(10)? as u64,
             names: Names {
-                content: content.try_into().map_err(|_| damaged())?,
+                content: blob(11)?.try_into().map_err(|_| damaged())?,
                 text: row.get::<_, i64>(12)? as u64,
                 shingle_set: row.get::<_, i64>(13)? as u64,
             },
-            features: features_from_bytes(row_number, &features).ok_or_else(damaged)?,
+            features: features_from_bytes(row_number, blob(14)?).ok_or_else(damaged)?,
             standing: Standing {
                 kind: Kind::from_number(row.get(15)?).ok_or_else(damaged)?,
                 original: original
@@ -431,6 +431,12 @@ impl Database {
         Ok(record)
     }
 
+    /// Runs a statement that is run again and again and answers nothing.
+    pub(crate) fn run(&self, statement: &str) -> Result<(), StoreError> {
+        self.connection.prepare_cached(statement)?.execute([])?;
+        Ok(())
+    }
+
     fn one_record(
         &self,
         sql: &str,
@@ -446,7 +452,31 @@ impl Database {
 
     /// The document of this number.
     pub(crate) fn record(&self, row: Row) -> Result<Option<Record>, StoreError> {
-        self.one_record(&format!("SELECT {COLUMNS} FROM documents WHERE row = ?1"), [row.0])
+        static BY_ROW: LazyLock<String> =
+            LazyLock::new(|| format!("SELECT {COLUMNS} FROM documents WHERE row = ?1"));
+        self.one_record(&BY_ROW, [row.0])
+    }
+
+    /// The document of this number if it is an original, with its text and how many copies it has: at once,
+    /// because a page of results asks for ten.
+    pub(crate) fn original(&self, row: Row) -> Result<Option<(Record, String, u64)>, StoreError> {
+        static WHOLE: LazyLock<String> = LazyLock::new(|| {
+            format!(
+                "SELECT {COLUMNS}, (SELECT text FROM texts WHERE texts.row = documents.row), \
+                 (SELECT count(*) FROM documents AS copies WHERE copies.original = documents.row) \
+                 FROM documents WHERE row = ?1"
+            )
+        });
+        let mut select = self.connection.prepare_cached(&WHOLE)?;
+        let mut rows = select.query([row.0])?;
+        let Some(found) = rows.next()? else { return Ok(None) };
+        let record = self.read_record(found)?;
+        if record.standing.kind != Kind::Original {
+            return Ok(None);
+        }
+        let text = found.get_ref(22)?.as_blob().ok().and_then(decompressed);
+        let text = text.ok_or_else(|| self.damaged_row(row))?;
+        Ok(Some((record, text, found.get::<_, i64>(23)? as u64)))
     }
 
     /// The document of this key.

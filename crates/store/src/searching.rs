@@ -270,11 +270,10 @@ impl Inner {
         query: &Query,
         hit: Hit,
     ) -> Result<Option<SearchResult>, StoreError> {
-        let record = database.record(Row(hit.row))?;
-        let Some(record) = record.filter(|record| record.standing.kind == Kind::Original) else {
+        let Some((record, text, copies)) = database.original(Row(hit.row))? else {
             return Ok(None);
         };
-        let document = self.stored_document(database, record)?;
+        let document = self.whole_document(database, record, text, copies)?;
         Ok(Some(SearchResult {
             score: hit.score,
             title: document

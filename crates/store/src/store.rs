@@ -619,9 +619,9 @@ impl Inner {
             Some(database) => database,
             None => Database::open_reader(&self.places.database())?,
         };
-        database.connection.execute_batch("BEGIN").map_err(StoreError::from)?;
+        database.run("BEGIN")?;
         let answer = question(&database);
-        database.connection.execute_batch("COMMIT").map_err(StoreError::from)?;
+        database.run("COMMIT")?;
         self.give_back(database);
         answer
     }
@@ -639,12 +639,23 @@ impl Inner {
         record: Record,
     ) -> Result<StoredDocument, StoreError> {
         let text = database.text(record.row)?;
+        let copies = database.copies(record.row)?;
+        self.whole_document(database, record, text, copies)
+    }
+
+    /// As [`Inner::stored_document`], with what was read already.
+    pub(crate) fn whole_document(
+        &self,
+        database: &Database,
+        record: Record,
+        text: String,
+        copies: u64,
+    ) -> Result<StoredDocument, StoreError> {
         let mut verdict = verdict(database, &record.standing)?;
         if verdict.original.is_some() && verdict.resemblance.is_none() {
             let (shingles, ..) = self.preparer.shingles(&text);
             self.fill_resemblance(database, &mut verdict, &shingles)?;
         }
-        let copies = database.copies(record.row)?;
         Ok(StoredDocument {
             row: record.row,
             key: record.key,
