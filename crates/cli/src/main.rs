@@ -27,10 +27,6 @@ use std::process::ExitCode;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-/// The program's own: with the system's a check or an add takes some 4 % more time, a search 6 % (ARCHITECTURE.md).
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Finds the original and its copies in text.
 ///
 /// Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 the
