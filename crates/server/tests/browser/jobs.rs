@@ -288,6 +288,9 @@ fn a_crawl_is_watched_paused_and_resumed_without_script() {
         web.let_through(8);
         reload_until(browser, &has_pages(16));
         browser.find("#job-state button[value=pause]").click();
+        // The service has heard it; only then the request that is under way may end.
+        let heard = "return document.querySelector('#job-state button[value=pause]') === null;";
+        reload_until(browser, heard);
         web.open();
         let is = |state: &str| {
             format!("return document.querySelector('#job-state .state.{state}') !== null;")
