@@ -110,11 +110,11 @@ impl Queue {
 }
 
 impl Desk {
-    /// Starts the threads. So many short questions are answered at once, and so many of any length.
+    /// Starts the threads. So many short questions are answered at once, and so many of any length; without
+    /// threads none is.
     pub(crate) fn start(short: usize, threads: usize) -> io::Result<Desk> {
-        let (short, threads) = (short.max(1), threads.max(1));
         let state = State { begun: vec![None; threads], ..State::default() };
-        let queue = Queue { short, state: Mutex::new(state), bell: Condvar::new() };
+        let queue = Queue { short: short.max(1), state: Mutex::new(state), bell: Condvar::new() };
         let desk = Desk { queue: Arc::new(queue) };
         for thread in 0..threads {
             let queue = desk.queue.clone();
