@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
 
@@ -55,15 +56,25 @@ impl WriteLock {
         let io = |source| StoreError::Io { doing: "open", path: path.clone(), source };
         let file =
             OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(io)?;
-        match file.try_lock() {
-            Ok(()) => Ok(WriteLock(file)),
-            Err(TryLockError::WouldBlock) => {
-                Err(StoreError::InUse { path: places.directory.clone() })
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(WriteLock(file)),
+                Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::InUse { path: places.directory.clone() });
+                }
+                Err(TryLockError::Error(source)) => return Err(io(source)),
             }
-            Err(TryLockError::Error(source)) => Err(io(source)),
         }
     }
 }
+
+/// How long a lock is waited for. A process that was forked a moment ago shares our files until it starts its
+/// program, and with them a lock that was just given back.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The index as it stands in the database.
 pub(crate) struct LoadedIndex {
