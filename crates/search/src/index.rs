@@ -209,13 +209,13 @@ impl SearchIndex {
         if merged {
             self.show(mark)?;
         }
-        let begin = !self.merging.is_resting() && !small_beside_the_rest(&segments).is_empty();
-        self.merging.set_resting(true);
-        if begin {
+        let to_do = !small_beside_the_rest(&segments).is_empty();
+        if to_do && !self.merging.is_resting() {
+            self.merging.set_resting(true);
             // The engine looks for what to merge when it commits, and whenever a merge ends.
             self.commit(mark)?;
         }
-        Ok(!small_beside_the_rest(&segments).is_empty())
+        Ok(to_do)
     }
 
     /// Lets readers see the last commit, and what was merged.

@@ -10,7 +10,7 @@
 //! several words, are walked whole.
 //!
 //! Cost: a pass over the text for its characters, one for each word of the query, and the walk of a few
-//! stretches: a tenth of the whole walk. Guarantee: the marks are those of the walk (a property test
+//! stretches: with the window a third of what the whole walk took. Guarantee: the marks are those of the walk (a property test
 //! compares them).
 
 use std::ops::Range;

@@ -1,12 +1,13 @@
 //! When segments are merged: seldom while documents come, thoroughly when none do.
 //!
-//! A query asks every segment and pays for each, whatever it holds: with eight of them half of its time.
-//! Merging them away at once would write every document many times while the machine has other things
-//! to do. So while documents come tantivy's levels decide (eight of about one size become one), and when
-//! the index is told that nothing comes any more it puts together what is small beside the rest.
+//! A query asks every segment and pays for each, whatever it holds. Merging them away at once would write
+//! every document many times while the machine has other things to do. So while documents come tantivy's
+//! levels decide (eight of about one size become one), and when the index is told that nothing comes any
+//! more it puts together what is small beside the rest.
 //!
 //! Cost of a rest: a segment is written again only together with others that hold at least half as much,
-//! so a document is written again as often as its segment grows by half: some ten times until a million.
+//! so a document is written again at most as often as its segment grows by half. Documents that come one by
+//! one, with a rest after each, are written again 12 times until there are 20,000, and 15 until 200,000.
 //! Segments that would together exceed [`MOST_DOCUMENTS`] are left to the levels, so that no merge keeps
 //! the machine, or the end of the program, for long.
 

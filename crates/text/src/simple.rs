@@ -6,7 +6,7 @@
 //! looked for in normal form stands in [`made_small`] at the very place where it stands in the text, so
 //! that plain searching finds it.
 //!
-//! Cost: ASCII and Hangul 64 bytes at a time, under a microsecond for 2 kB; a few cycles a character for
+//! Cost: ASCII and Hangul 64 bytes at a time, about a microsecond for 2 kB; a few cycles a character for
 //! the rest.
 
 use crate::block::{BLOCK_BYTES, classify};
