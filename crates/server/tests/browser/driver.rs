@@ -33,7 +33,8 @@ pub(crate) struct Browser {
 /// An element of the page that is open.
 pub(crate) struct Element<'a> {
     browser: &'a Browser,
-    id: String,
+    selector: String,
+    id: RefCell<String>,
 }
 
 /// The directory of the tools that are fetched for tests, and whether they have to be there:
@@ -174,9 +175,14 @@ impl Browser {
 
     /// The element that a selector finds first.
     pub(crate) fn find(&self, selector: &str) -> Element<'_> {
+        let id = RefCell::new(self.id_of(selector));
+        Element { browser: self, selector: selector.to_owned(), id }
+    }
+
+    fn id_of(&self, selector: &str) -> String {
         let body = json!({"using": "css selector", "value": selector});
         let found = self.call("POST", "/element", &body);
-        Element { browser: self, id: found[ELEMENT].as_str().unwrap().to_owned() }
+        found[ELEMENT].as_str().unwrap().to_owned()
     }
 
     /// How many elements a selector finds.
@@ -202,11 +208,16 @@ impl Browser {
         self.call("POST", "/actions", &json!({"actions": [keyboard]}));
     }
 
-    /// Waits until a script says yes.
+    /// Waits until a script says yes. A page that is just left says nothing.
     pub(crate) fn wait_until(&self, script: &str) {
-        let begun = Instant::now();
-        while self.run(script) != Value::Bool(true) {
-            assert!(begun.elapsed() < PATIENCE, "it never came to {script} at {}", self.address());
+        let (begun, body) = (Instant::now(), json!({"script": script, "args": []}));
+        loop {
+            let said = self.try_call("POST", "/execute/sync", &body);
+            if said == Ok(Value::Bool(true)) {
+                return;
+            }
+            let at = self.address();
+            assert!(begun.elapsed() < PATIENCE, "it never came to {script} at {at}: {said:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -267,33 +278,52 @@ impl Drop for Browser {
 }
 
 impl Element<'_> {
-    fn path(&self, what: &str) -> String {
-        format!("/element/{}/{what}", self.id)
+    /// Asks of it. A page that changes in place may have put another into its place: then of that one.
+    fn call(&self, method: &str, what: &str, body: &Value) -> Value {
+        let begun = Instant::now();
+        loop {
+            let path = format!("/element/{}/{what}", self.id.borrow());
+            match self.browser.try_call(method, &path, body) {
+                Ok(value) => return value,
+                Err(error) => {
+                    let gone = error["error"] == "stale element reference";
+                    let selector = &self.selector;
+                    assert!(gone && begun.elapsed() < PATIENCE, "{what} of {selector}: {error}");
+                    self.id.replace(self.browser.id_of(selector));
+                }
+            }
+        }
     }
 
-    /// Clicks on it; if that leads elsewhere, waits until it is loaded.
+    /// Clicks on it.
     pub(crate) fn click(&self) {
-        self.browser.call("POST", &self.path("click"), &json!({}));
+        self.call("POST", "click", &json!({}));
+    }
+
+    /// Clicks on what leads to another page, or to the same once more, and waits until that is loaded.
+    pub(crate) fn follow(&self) {
+        self.browser.run("window.left = true;");
+        self.click();
+        self.browser.wait_until("return !window.left && document.readyState === 'complete';");
     }
 
     /// Types into it.
     pub(crate) fn write(&self, text: &str) {
-        self.browser.call("POST", &self.path("value"), &json!({"text": text}));
+        self.call("POST", "value", &json!({"text": text}));
     }
 
     /// Empties a field.
     pub(crate) fn clear(&self) {
-        self.browser.call("POST", &self.path("clear"), &json!({}));
+        self.call("POST", "clear", &json!({}));
     }
 
     /// Its visible text.
     pub(crate) fn text(&self) -> String {
-        let text = self.browser.call("GET", &self.path("text"), &Value::Null);
-        text.as_str().unwrap().to_owned()
+        self.call("GET", "text", &Value::Null).as_str().unwrap().to_owned()
     }
 
     /// Whether it can be seen.
     pub(crate) fn is_shown(&self) -> bool {
-        self.browser.call("GET", &self.path("displayed"), &Value::Null) == Value::Bool(true)
+        self.call("GET", "displayed", &Value::Null) == Value::Bool(true)
     }
 }

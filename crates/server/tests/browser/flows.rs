@@ -27,7 +27,7 @@ fn the_box_takes_a_key_an_address_a_text_or_words() {
         let put = |text: &str, leads_to: &str| {
             browser.open(&served.at("/"));
             browser.find("#q").write(text);
-            browser.find("form.box button").click();
+            browser.find("form.box button").follow();
             browser.wait_until(&format!("return location.pathname === '{leads_to}';"));
         };
         put("travel/2", "/document");
@@ -57,16 +57,16 @@ fn results_open_their_copies_in_place_and_are_filtered() {
         assert!(copy.is_shown());
         assert!(browser.address().ends_with("/search?q=harbour"), "nothing was left");
         browser.find("input[name=site]").write("mirror0.example");
-        browser.find("form.ask button").click();
+        browser.find("form.ask button").follow();
         browser.wait_until("return location.search.includes('site=mirror0');");
         assert_eq!(browser.count(".results > li"), 1);
         assert!(before > 1);
-        browser.find(".results h2 a").click();
+        browser.find(".results h2 a").follow();
         browser.wait_until("return location.pathname === '/document';");
         // From a copy to the comparison with its original, and back to both.
         browser.open(&served.at("/search?q=harbour&site=mirror0.example"));
         browser.find(".results details summary").click();
-        browser.find(".results .copies small a").click();
+        browser.find(".results .copies small a").follow();
         browser.wait_until("return location.pathname === '/compare';");
         assert_eq!(browser.count("p.side a"), 2);
     });
@@ -109,8 +109,7 @@ fn differences_are_stepped_through_by_keys_and_shown_alone() {
         assert!(same.is_shown());
         // An address that can be shared: written into the form, it is the same page.
         let address = browser.address();
-        browser.find("form.ask button").click();
-        browser.wait_until("return document.readyState === 'complete';");
+        browser.find("form.ask button").follow();
         let question = "return new URLSearchParams(location.search).get('b');";
         assert_eq!(browser.run(question), "repost/2", "{address}");
     });
@@ -122,7 +121,7 @@ fn a_text_is_asked_about() {
         browser.open(&served.at("/ask"));
         let text = format!("{} And nobody ever wrote this end before.", sentences(11));
         browser.find("#text").write(&text);
-        browser.find("form.box button").click();
+        browser.find("form.box button").follow();
         browser.wait_until("return document.querySelector('.marked') !== null;");
         assert!(browser.text(".marked").contains("nobody ever wrote"));
         assert!(!browser.text(".marked mark").contains("nobody ever wrote"));
@@ -136,7 +135,7 @@ fn documents_are_watched_and_watched_no_more() {
         browser.open(&served.at("/watch"));
         let before = browser.count("main section");
         browser.find("input[name=url]").write("travel/2");
-        browser.find("form.ask button").click();
+        browser.find("form.ask button").follow();
         browser.wait_until(&format!(
             "return document.querySelectorAll('main section').length === {};",
             before + 1
@@ -144,14 +143,13 @@ fn documents_are_watched_and_watched_no_more() {
         let end = "return [...document.querySelectorAll('main section')].findIndex((section) =>
             section.querySelector('h2 a').href.includes('travel'));";
         let place = browser.run(end).as_u64().unwrap() + 1;
-        browser.find(&format!("main section:nth-of-type({place}) button.quiet")).click();
+        browser.find(&format!("main section:nth-of-type({place}) button.quiet")).follow();
         browser.wait_until(&format!(
             "return document.querySelectorAll('main section').length === {before};"
         ));
         // What is not there is a problem on a page that leads on.
         browser.find("input[name=url]").write("nobody");
-        browser.find("form.ask button").click();
-        browser.wait_until("return document.querySelector('main p:not(.lead) code') !== null;");
+        browser.find("form.ask button").follow();
         assert_eq!(browser.text("main p:not(.lead) code"), "unknown_document");
         assert!(browser.count("header nav a") > 5);
     });
@@ -161,19 +159,19 @@ fn documents_are_watched_and_watched_no_more() {
 fn families_lead_to_their_documents_and_go_on() {
     in_both_languages(|browser, served| {
         browser.open(&served.at("/families"));
-        browser.find("table a").click();
+        browser.find("table a").follow();
         browser.wait_until("return location.pathname === '/family';");
         let first = browser.text("table");
-        browser.find("a[rel=next]").click();
+        browser.find("a[rel=next]").follow();
         browser.wait_until("return location.search.includes('cursor=');");
         assert_ne!(browser.text("table"), first);
-        browser.find("table td:last-child a").click();
+        browser.find("table td:last-child a").follow();
         browser.wait_until("return location.pathname === '/compare';");
         browser.open(&served.at("/moved?url=https://town.example/old"));
         assert!(browser.text("main").contains("https://city.example/new"));
         browser.open(&served.at("/copies"));
         browser.find("input[name=url]").write("https://town.example/watched");
-        browser.find("form.ask button").click();
+        browser.find("form.ask button").follow();
         browser.wait_until("return document.querySelector('h2[role=status]') !== null;");
         assert!(browser.text("main").contains("follower.example"));
     });
@@ -185,17 +183,17 @@ fn language_and_scheme_are_chosen_and_stay() {
     let served = Served::start(false, fill);
     browser.speak("en");
     browser.open(&served.at("/search?q=harbour"));
-    browser.find(".choices a[lang=ko]").click();
+    browser.find(".choices a[lang=ko]").follow();
     browser.wait_until("return document.documentElement.lang === 'ko';");
     assert!(browser.address().ends_with("/search?q=harbour"), "{}", browser.address());
-    browser.find(".choices a[href*='scheme=dark']").click();
+    browser.find(".choices a[href*='scheme=dark']").follow();
     browser.wait_until("return document.documentElement.className === 'dark';");
     browser.open(&served.at("/families"));
     let seen = "return [document.documentElement.lang, document.documentElement.className];";
     assert_eq!(browser.run(seen), serde_json::json!(["ko", "dark"]));
-    browser.find(".choices a[lang=en]").click();
+    browser.find(".choices a[lang=en]").follow();
     browser.wait_until("return document.documentElement.lang === 'en';");
-    browser.find(".choices a[href*='scheme=auto']").click();
+    browser.find(".choices a[href*='scheme=auto']").follow();
     browser.wait_until("return document.documentElement.className === '';");
     assert_quiet(&browser, "choices");
 }
@@ -221,21 +219,19 @@ fn signing_in_and_out() {
         browser.speak(language);
         browser.open(&served.at("/"));
         assert_eq!(browser.text("main p:not(.lead) code"), "token_needed");
-        browser.find("a.button[href='/login']").click();
+        browser.find("a.button[href='/login']").follow();
         browser.find("input[type=password]").write("wonbon_wrong");
-        browser.find("form.ask button").click();
-        browser.wait_until("return document.querySelector('main p:not(.lead) code') !== null;");
+        browser.find("form.ask button").follow();
         assert_eq!(browser.text("main p:not(.lead) code"), "token_unknown");
         browser.open(&served.at("/login"));
         browser.find("input[type=password]").write(&served.token);
-        browser.find("form.ask button").click();
+        browser.find("form.ask button").follow();
         browser.wait_until("return location.pathname === '/';");
         assert_eq!(browser.count("form.box"), 1);
         let cookies = browser.run("return document.cookie;");
         assert_eq!(cookies, "", "no script sees the token");
-        browser.find(".choices a[href='/login']").click();
-        browser.find("main form button").click();
-        browser.wait_until("return document.querySelector('main p:not(.lead) code') !== null;");
+        browser.find(".choices a[href='/login']").follow();
+        browser.find("main form button").follow();
         assert_eq!(browser.text("main p:not(.lead) code"), "token_needed");
         assert_quiet(&browser, language);
     }

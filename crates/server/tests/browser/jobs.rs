@@ -46,7 +46,6 @@ fn rows(browser: &Browser, selector: &str) -> Vec<Vec<String>> {
 
 /// A problem's page says in one sentence what was wrong and names it, and leads on.
 fn assert_refused(browser: &Browser, code: &str, about: &str) {
-    browser.wait_until("return document.querySelector('main p:not(.lead) code') !== null;");
     assert_eq!(browser.text("main p:not(.lead) code"), code);
     assert_eq!(browser.count("main p.lead"), 1);
     let sentence = browser.text("main p.lead");
@@ -63,7 +62,7 @@ fn send_job(browser: &Browser, served: &Served, kind: &str, inputs: &str, fields
     for (name, value) in fields {
         browser.find(&format!("form.start input[name={name}]")).write(value);
     }
-    browser.find("form.start button").click();
+    browser.find("form.start button").follow();
 }
 
 /// Starts a job by the form and waits on its page until it is done; its counts by their names.
@@ -134,7 +133,7 @@ fn files_are_imported_deduplicated_and_clustered() {
         let about: Vec<&str> = list[1..4].iter().map(|row| row[3].as_str()).collect();
         assert_eq!(about, [file; 3]);
         assert_eq!(browser.count("#job-list .state.done"), list.len() - 1);
-        browser.find("#job-list table a").click();
+        browser.find("#job-list table a").follow();
         browser.wait_until("return location.pathname === '/job';");
         assert_eq!(browser.count("#job-state .state.done"), 1);
     });
@@ -188,7 +187,7 @@ fn send_crawl(
     for (name, value) in fields {
         browser.find(&format!("form.start input[name={name}]")).write(value);
     }
-    browser.find("form.start button").click();
+    browser.find("form.start button").follow();
 }
 
 fn start_crawl(browser: &Browser, served: &Served, web: &Web, order: &str) {
@@ -238,7 +237,7 @@ fn a_crawl_is_watched_paused_resumed_and_cancelled() {
         assert_eq!(browser.count("#job-progress .plot svg"), 2);
         assert!(browser.text("#job-progress").contains("127.0.0.1"), "the host");
         // The request that is under way is finished, and no more.
-        browser.find("#job-state button[value=pause]").click();
+        browser.find("#job-state button[value=pause]").follow();
         browser.wait_until(
             "return document.querySelector('#job-state button[value=pause]') === null;",
         );
@@ -247,7 +246,7 @@ fn a_crawl_is_watched_paused_resumed_and_cancelled() {
         wait_for(browser, "paused");
         browser.wait_until(&has_pages(17));
         assert_kept(browser);
-        browser.find("#job-state button[value=resume]").click();
+        browser.find("#job-state button[value=resume]").follow();
         wait_for(browser, "done");
         assert_crawled(browser);
 
@@ -255,11 +254,11 @@ fn a_crawl_is_watched_paused_resumed_and_cancelled() {
         web.shut();
         start_crawl(browser, served, &web, "mcs");
         wait_for(browser, "running");
-        browser.find("#job-state button[value=cancel]").click();
+        browser.find("#job-state button[value=cancel]").follow();
         wait_for(browser, "cancelled");
         assert_eq!(browser.count("#job-state button"), 1);
         web.open();
-        browser.find("#job-state button[value=resume]").click();
+        browser.find("#job-state button[value=resume]").follow();
         wait_for(browser, "done");
         let number = browser.run("return new URLSearchParams(location.search).get('number');");
         let twin = browser.run(&format!(
@@ -287,7 +286,7 @@ fn a_crawl_is_watched_paused_and_resumed_without_script() {
         reload_until(browser, &has_pages(8));
         web.let_through(8);
         reload_until(browser, &has_pages(16));
-        browser.find("#job-state button[value=pause]").click();
+        browser.find("#job-state button[value=pause]").follow();
         // The service has heard it; only then the request that is under way may end.
         let heard = "return document.querySelector('#job-state button[value=pause]') === null;";
         reload_until(browser, heard);
@@ -296,13 +295,13 @@ fn a_crawl_is_watched_paused_and_resumed_without_script() {
             format!("return document.querySelector('#job-state .state.{state}') !== null;")
         };
         reload_until(browser, &is("paused"));
-        browser.find("#job-state button[value=resume]").click();
+        browser.find("#job-state button[value=resume]").follow();
         reload_until(browser, &is("done"));
         assert_crawled(browser);
         web.shut();
         start_crawl(browser, served, &web, "bfs");
         reload_until(browser, &is("running"));
-        browser.find("#job-state button[value=cancel]").click();
+        browser.find("#job-state button[value=cancel]").follow();
         reload_until(browser, &is("cancelled"));
         browser.let_scripts_run(true);
     });

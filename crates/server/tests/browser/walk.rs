@@ -81,7 +81,7 @@ fn every_page_is_there_without_script() {
     // Forms, and what opens in place, need none.
     browser.open(&servers.open.at("/search"));
     browser.find("input[name=q]").write("harbour");
-    browser.find("form.ask button").click();
+    browser.find("form.ask button").follow();
     browser.wait_until("return location.search.includes('q=harbour');");
     let copy = browser.find(".results details .copies a");
     assert!(!copy.is_shown());
