@@ -4,10 +4,12 @@
 #   benches/store/run.sh papers [--steps N,N,...] [--queries N] [--draw stored|all] [--rounds N]
 #                               [--seed N] [--cache-mebibytes N] [--core N]
 #   benches/store/run.sh adds [--steps N,N,...] [--questions N] [--seconds S] [--seed N]
+#                             [--slower-sync MICROSECONDS]
 #   benches/store/run.sh questions [--steps N,N,...] [--questions N] [--seed N]
 #
 # adds: checks and durable adds of the whole store from 1, 8 and 64 clients, on all cores. Writes
-# results/<date>-adds.md; needs 2 kB a document in TMPDIR.
+# results/<date>-adds.md; needs 2 kB a document in TMPDIR. With --slower-sync every sync of a file takes
+# that much longer, as on a slower disk (needs a C compiler).
 #
 # questions: similar, within, contains and sources, asked by one thread. Writes
 # results/<date>-questions.md; needs 3 kB a document in TMPDIR.
@@ -22,10 +24,11 @@ command_line="benches/store/run.sh $*"
 what=${1:-}
 case $what in papers | adds | questions) shift ;; *) echo "error: say which: $0 papers, adds or questions" >&2; exit 2 ;; esac
 
-core=1 name="" options=()
+core=1 name="" slower="" options=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --core) core=$2; shift 2 ;;
+    --slower-sync) slower=$2; shift 2 ;;
     --name) name=-$2; shift 2 ;;
     *) options+=("$1"); shift ;;
   esac
@@ -38,5 +41,11 @@ commit=$(git rev-parse --short HEAD)
 mkdir -p results
 pinned=(nice taskset -c "$core")
 [ "$what" = papers ] || pinned=()
+if [ -n "$slower" ]; then
+  preloaded=$(mktemp --suffix=.so)
+  trap 'rm -f "$preloaded"' EXIT
+  cc -O2 -shared -fPIC -o "$preloaded" slower_sync.c -ldl
+  pinned=(env "LD_PRELOAD=$preloaded" "SLOWER_SYNC=$slower")
+fi
 "${pinned[@]}" "$bench" "$what" --command "$command_line" --commit "$commit" \
   --date "$(date +%F)" --out "results/$(date +%F)-$what$name" "${options[@]}"

@@ -30,6 +30,11 @@ mod report;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use wonbon_allocator::BySize;
+
+/// The program's.
+#[global_allocator]
+static ALLOCATOR: BySize = BySize;
 
 #[derive(Parser)]
 #[command(about = "The decision at store time, measured")]

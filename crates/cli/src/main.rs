@@ -26,6 +26,10 @@ use std::process::ExitCode;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use wonbon_allocator::BySize;
+
+#[global_allocator]
+static ALLOCATOR: BySize = BySize;
 
 /// Finds the original and its copies in text.
 ///

@@ -28,10 +28,9 @@
 //! ```
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -335,27 +334,8 @@ pub(crate) fn beginning_of(directory: &Path) -> Result<Beginning, CrawlError> {
         .ok_or(CrawlError::NoCrawl { path: directory.to_owned() })
 }
 
-/// How long a lock is waited for. A process that was forked a moment ago shares our files until it starts its
-/// program, and with them a lock that was just given back.
-const LOCK_PATIENCE: Duration = Duration::from_secs(1);
-
 fn lock(directory: &Path) -> Result<File, CrawlError> {
     let path = directory.join("lock");
-    let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-    let file = opened.map_err(|source| CrawlError::io("open", &path, source))?;
-    let started = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_PATIENCE => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(CrawlError::Locked { path: directory.to_owned() });
-            }
-            Err(TryLockError::Error(source)) => {
-                return Err(CrawlError::io("lock", &path, source));
-            }
-        }
-    }
+    let taken = wonbon_lock::take(&path).map_err(|source| CrawlError::io("lock", &path, source))?;
+    taken.ok_or_else(|| CrawlError::Locked { path: directory.to_owned() })
 }

@@ -15,7 +15,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use tantivy::directory::{Directory, INDEX_WRITER_LOCK, MmapDirectory};
 use tantivy::indexer::IndexWriterOptions;
@@ -30,9 +29,6 @@ use crate::payload::Payload;
 use crate::reader::{Checked, SearchReader, Shared, tokenizers};
 use crate::row_set::RowSet;
 use crate::schema::schema;
-
-/// How long opening waits for the lock: far longer than it takes to start a program.
-const BUSY_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What a person may set; none of it changes what is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -305,18 +301,9 @@ fn writer(index: &Index, config: &SearchConfig) -> tantivy::Result<IndexWriter> 
     index.writer_with_options(options)
 }
 
-/// Tries again for a while when the lock is held. A process that was forked at this moment shares our files,
-/// and with them a lock that was just given back, until it starts its program.
-fn patiently<T>(mut attempt: impl FnMut() -> Result<T, SearchError>) -> Result<T, SearchError> {
-    let started = Instant::now();
-    loop {
-        match attempt() {
-            Err(SearchError::Busy { .. }) if started.elapsed() < BUSY_PATIENCE => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            result => return result,
-        }
-    }
+/// Tries again for a while when the lock is held.
+fn patiently<T>(attempt: impl FnMut() -> Result<T, SearchError>) -> Result<T, SearchError> {
+    wonbon_lock::patiently(attempt, |error| matches!(error, SearchError::Busy { .. }))
 }
 
 fn commit(writer: &mut IndexWriter, payload: &Payload) -> tantivy::Result<()> {

@@ -7,9 +7,8 @@
 //! Cost: reading a snapshot and building its tables, about 1.3 microseconds an original.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
 
@@ -53,28 +52,13 @@ pub(crate) struct WriteLock(#[expect(dead_code, reason = "held, not used")] File
 impl WriteLock {
     pub(crate) fn take(places: &Places) -> Result<Self, StoreError> {
         let path = places.lock();
-        let io = |source| StoreError::Io { doing: "open", path: path.clone(), source };
-        let file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(io)?;
-        let started = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(WriteLock(file)),
-                Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_PATIENCE => {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(StoreError::InUse { path: places.directory.clone() });
-                }
-                Err(TryLockError::Error(source)) => return Err(io(source)),
-            }
+        match wonbon_lock::take(&path) {
+            Ok(Some(file)) => Ok(WriteLock(file)),
+            Ok(None) => Err(StoreError::InUse { path: places.directory.clone() }),
+            Err(source) => Err(StoreError::Io { doing: "open", path, source }),
         }
     }
 }
-
-/// How long a lock is waited for. A process that was forked a moment ago shares our files until it starts its
-/// program, and with them a lock that was just given back.
-const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The index as it stands in the database.
 pub(crate) struct LoadedIndex {

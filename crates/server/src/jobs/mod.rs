@@ -32,7 +32,7 @@ mod inputs;
 mod record;
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -244,15 +244,9 @@ impl Jobs {
             std::fs::canonicalize(&config.directory).map_err(io("find", &config.directory))?;
         config.directory.clone_from(&directory);
         let path = directory.join("lock");
-        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let lock = opened.map_err(io("open", &path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(ServerError::JobsInUse { path: directory });
-            }
-            Err(TryLockError::Error(source)) => return Err(io("lock", &path)(source)),
-        }
+        let Some(lock) = wonbon_lock::take(&path).map_err(io("lock", &path))? else {
+            return Err(ServerError::JobsInUse { path: directory });
+        };
         let mut table = Table::default();
         for entry in std::fs::read_dir(&directory).map_err(io("read", &directory))? {
             let entry = entry.map_err(io("read", &directory))?;

@@ -37,7 +37,7 @@ pub(crate) fn compare_page(
             let when = text.document.as_ref().map(|document| time(document.created));
             let name = text.document.as_ref().and_then(|document| document.title.as_deref());
             page.markup(format_args!(
-                "<p class=side><b>{letter}</b> {} <small>{} {}</small></p>",
+                "<p class=side><b>{letter}</b> {} <small>{} <span class=d>{}</span></small></p>",
                 document_link(&text.name, name.unwrap_or_default()),
                 escape(&text.name),
                 escape(&when.unwrap_or_default())

@@ -1,0 +1,94 @@
+//! Locks on directories, each held by one process.
+//!
+//! A lock is a file that the system locks and lets go of when the process ends, however it ends. One that is held
+//! is waited for, a second at most: a process that was forked a moment ago shares our files, and with them a lock
+//! that was just given back, until it starts its program. Whoever really holds a lock holds it for longer.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long a lock is waited for, and how long between two attempts.
+const PATIENCE: Duration = Duration::from_secs(1);
+const BETWEEN: Duration = Duration::from_millis(5);
+
+/// Takes the lock of this file, which is made if it is not there; `None` if somebody else holds it.
+///
+/// # Errors
+///
+/// Why the file cannot be opened or locked.
+pub fn take(path: &Path) -> io::Result<Option<File>> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    let is_held = |error: &TryLockError| matches!(error, TryLockError::WouldBlock);
+    match patiently(|| file.try_lock(), is_held) {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Tries again for a while as long as the error says that a lock is held.
+///
+/// # Errors
+///
+/// The last attempt's.
+pub fn patiently<T, E>(
+    mut attempt: impl FnMut() -> Result<T, E>,
+    is_held: impl Fn(&E) -> bool,
+) -> Result<T, E> {
+    let started = Instant::now();
+    loop {
+        match attempt() {
+            Err(error) if is_held(&error) && started.elapsed() < PATIENCE => {
+                std::thread::sleep(BETWEEN);
+            }
+            result => return result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = take(&path).unwrap().unwrap();
+        let started = Instant::now();
+        assert!(take(&path).unwrap().is_none());
+        assert!(started.elapsed() >= PATIENCE, "it was waited for");
+        drop(held);
+        assert!(take(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn one_that_is_given_back_is_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = take(&path).unwrap().unwrap();
+        let other = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(held);
+        });
+        assert!(take(&path).unwrap().is_some());
+        other.join().unwrap();
+    }
+
+    #[test]
+    fn what_is_no_lock_is_told_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(take(&directory.path().join("no such directory").join("lock")).is_err());
+        let mut attempts = 0;
+        let other = patiently(
+            || {
+                attempts += 1;
+                Err::<(), _>("something else")
+            },
+            |error| *error == "held",
+        );
+        assert_eq!((other, attempts), (Err("something else"), 1));
+    }
+}
