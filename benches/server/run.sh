@@ -4,9 +4,9 @@
 #   benches/server/run.sh load [--documents N] [--seconds S] [--rounds N] [--connections N] [--slow N]
 #   benches/server/run.sh hour [--documents N] [--minutes N] [--rate N]
 #
-# load: an empty handler (/healthz), check, search and add from 64 connections in turn, several rounds;
-# then search and check beside idle connections and slow clients; then the library's own adds from 64
-# clients on the same core. Writes results/<date>-load.md.
+# load: an empty handler (/healthz), check and search from 64 connections in turn, several rounds, after a
+# second of each that does not count; then search and check beside idle connections and slow clients; then
+# adds, last because the store grows by them; then the library's own adds from 64 clients on the same core. Writes results/<date>-load.md.
 # hour: mixed load at a steady rate, and the slope of resident memory. Writes results/<date>-hour.md.
 #
 # Needs wrk, curl and python3 (Debian packages), two cores, 5 kB a document in TMPDIR.
@@ -61,14 +61,18 @@ base=${address%/}
 port=${base##*:}
 curl -sS -T "$work/posts.jsonl" -H 'content-type: application/x-ndjson' -X POST "$base/v1/documents" |
   tail -n 1 >"$work/filled"
-# Waits until search has caught up and its merges are done: the service uses no processor any more.
+# Waits until search has caught up and its merges are done, which begin two seconds after the last change:
+# the service has used no processor for four seconds.
 settle() {
-  local before=-1 now
-  for _ in $(seq 300); do
+  local before=0 quiet=0 now
+  for _ in $(seq 600); do
     now=$(awk '{ print $14 + $15 }' "/proc/$server/stat")
-    curl -sS "$base/metrics" | grep -q '^wonbon_behind_changes{part="search"} 0$' &&
-      [ $((now - before)) -le 2 ] && return
+    [ $((now - before)) -le 2 ] && quiet=$((quiet + 1)) || quiet=0
     before=$now
+    if [ "$quiet" -ge 8 ]; then
+      curl -sS "$base/metrics" | grep -q '^wonbon_behind_changes{part="search"} 0$' && return
+      quiet=0
+    fi
     sleep 0.5
   done
 }
@@ -84,7 +88,7 @@ head_of() {
 
 # load KIND FILE: requests a second, p50 and p99 in milliseconds, errors.
 load() {
-  local path=/v1/search script=(-s load.lua)
+  local path=/v1/search script=(-s load.lua) seconds=${3:-$seconds}
   [ "$1" != empty ] || { path=/healthz; script=(-s empty.lua); }
   LOAD_KIND=$1 LOAD_FILE=${2:-} taskset -c 1 wrk -t 1 -c 64 -d "${seconds}s" --timeout 30s \
     "${script[@]}" "$base$path" | tail -n 1
@@ -105,12 +109,14 @@ if [ "$what" = hour ]; then
 fi
 
 : >"$work/rows"
+load empty "" 1 >/dev/null
+load check "$work/some.jsonl" 1 >/dev/null
+load search "$work/words.txt" 1 >/dev/null
 for round in $(seq "$rounds"); do
   settle
   echo "empty | $(load empty)" >>"$work/rows"
   echo "check | $(load check "$work/some.jsonl")" >>"$work/rows"
   echo "search | $(load search "$work/words.txt")" >>"$work/rows"
-  echo "add | $(load add "$work/some.jsonl")" >>"$work/rows"
   echo "round $round of $rounds" >&2
 done
 
@@ -128,6 +134,10 @@ resident=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$server/status")
 exec 9>&-
 wait "$idler" || true
 idler=""
+for round in $(seq "$rounds"); do
+  settle
+  echo "add | $(load add "$work/some.jsonl")" >>"$work/rows"
+done
 kill "$server" && wait "$server" || true
 server=""
 

@@ -29,6 +29,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row as SqlRow, params};
 use wonbon_index::Row;
 use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
 
+use crate::counts::Counts;
 use crate::decisions::Decision;
 use crate::document::{Kind, Order};
 use crate::error::StoreError;
@@ -800,8 +801,7 @@ impl Database {
 
     /// How many texts there are.
     pub(crate) fn count_texts(&self) -> Result<u64, StoreError> {
-        let sql = "SELECT count(*) FROM texts";
-        Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+        self.count("SELECT count(*) FROM texts")
     }
 
     /// Writes the database as of this moment to another file, which must not exist.
@@ -819,9 +819,9 @@ impl Database {
 }
 
 impl Database {
-    /// How many documents of which kind there are.
-    pub(crate) fn counts(&self) -> Result<crate::store::Counts, StoreError> {
-        let mut counts = crate::store::Counts::default();
+    /// How many documents of which kind there are, and how many old versions. Looks at every row.
+    pub(crate) fn count_documents(&self) -> Result<Counts, StoreError> {
+        let mut counts = Counts::default();
         let mut select =
             self.connection.prepare_cached("SELECT kind, count(*) FROM documents GROUP BY kind")?;
         let mut rows = select.query([])?;
@@ -834,11 +834,19 @@ impl Database {
                 _ => counts.copies += number,
             }
         }
-        let count = |sql| self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        counts.old_versions = count("SELECT count(*) FROM versions")? as u64;
-        counts.sweeps = count("SELECT count(*) FROM sweeps")? as u64;
-        counts.watched = count("SELECT count(*) FROM watched")? as u64;
-        counts.latest_sweep = self.latest_sweep()?;
+        counts.old_versions = self.count("SELECT count(*) FROM versions")?;
         Ok(counts)
+    }
+
+    /// How many sweeps there are, and how many documents are watched.
+    pub(crate) fn count_others(&self, counts: &mut Counts) -> Result<(), StoreError> {
+        counts.sweeps = self.count("SELECT count(*) FROM sweeps")?;
+        counts.watched = self.count("SELECT count(*) FROM watched")?;
+        counts.latest_sweep = self.latest_sweep()?;
+        Ok(())
+    }
+
+    fn count(&self, sql: &str) -> Result<u64, StoreError> {
+        Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
     }
 }

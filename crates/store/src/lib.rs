@@ -18,6 +18,7 @@
 //! order of creation gives, which, where nobody decided anything, is also what batch deduplication gives.
 
 mod checkpoints;
+mod counts;
 mod database;
 mod decisions;
 mod document;
@@ -41,6 +42,7 @@ mod sweeps;
 mod verify;
 mod writer;
 
+pub use counts::Counts;
 pub use decisions::{By, Decision, DecisionChange, DecisionEntry, LOCAL, MOST_REASON_CHARACTERS};
 pub use document::{
     Added, Content, Edit, Expected, Kind, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument, Stored,
@@ -59,7 +61,7 @@ pub use questions::{
 };
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
 pub use searching::{SearchResult, SearchResults};
-pub use store::{Counts, DiskBytes, Pending, Store};
+pub use store::{DiskBytes, Pending, Store};
 pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};
 pub use verify::Verified;
 pub use wonbon_index::Row;

@@ -26,7 +26,7 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>) -> Response {
         return Problem::new(Code::ShuttingDown, "it takes no more requests").into_response();
     }
     let answered = service.answer(|service| {
-        service.store.counts()?;
+        service.store.search_behind()?;
         Ok(Reply::text("ready\n".to_owned()))
     });
     answered.await.into_response()
