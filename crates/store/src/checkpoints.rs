@@ -29,7 +29,7 @@ use crate::database::{BUSY_PATIENCE, Database};
 use crate::error::StoreError;
 
 /// Pages of 4 kB in the log at which it is copied: as many as some 1,600 documents of one client take, 32
-/// MB. A quarter of it was copied so often that 8 and 64 clients added an eighth less.
+/// MB. A quarter of it was copied so often that 8 and 64 clients added a ninth less.
 const PAGES: i32 = 8192;
 
 /// The log is long when it has so many.

@@ -10,7 +10,7 @@
 //! Such a thread stands back: where the system lets threads of a process differ, it and those it starts
 //! (tantivy's) have a processor after whoever waits for an answer. With one client on two cores that was
 //! a tenth more adds a second and half the 99th percentile; under full load search fell behind by a
-//! quarter more.
+//! fifth more.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -237,6 +237,7 @@ fn a_crawl_is_watched_paused_resumed_and_cancelled() {
         assert_eq!(browser.count("#job-progress .plot svg"), 2);
         assert!(browser.text("#job-progress").contains("127.0.0.1"), "the host");
         // The request that is under way is finished, and no more.
+        web.wait_until_asked();
         browser.find("#job-state button[value=pause]").follow();
         browser.wait_until(
             "return document.querySelector('#job-state button[value=pause]') === null;",
@@ -254,6 +255,7 @@ fn a_crawl_is_watched_paused_resumed_and_cancelled() {
         web.shut();
         start_crawl(browser, served, &web, "mcs");
         wait_for(browser, "running");
+        web.wait_until_asked();
         browser.find("#job-state button[value=cancel]").follow();
         wait_for(browser, "cancelled");
         assert_eq!(browser.count("#job-state button"), 1);
@@ -286,6 +288,7 @@ fn a_crawl_is_watched_paused_and_resumed_without_script() {
         reload_until(browser, &has_pages(8));
         web.let_through(8);
         reload_until(browser, &has_pages(16));
+        web.wait_until_asked();
         browser.find("#job-state button[value=pause]").follow();
         // The service has heard it; only then the request that is under way may end.
         let heard = "return document.querySelector('#job-state button[value=pause]') === null;";

@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use wonbon_testkit::crawl::toy_web::{Reply, ToyHost, linking};
 
+use crate::driver::PATIENCE;
 use crate::sample::sentences;
 
 /// Pages that come.
@@ -24,21 +25,38 @@ pub(crate) struct Web {
 
 #[derive(Default)]
 struct Gate {
+    state: Mutex<GateState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct GateState {
     /// Requests that are let through from now on.
-    free: Mutex<u64>,
-    opened: Condvar,
+    free: u64,
+    /// Requests that wait to be let through.
+    waiting: u64,
 }
 
 impl Gate {
     fn pass(&self) {
-        let mut free =
-            self.opened.wait_while(self.free.lock().unwrap(), |free| *free == 0).unwrap();
-        *free -= 1;
+        let mut state = self.state.lock().unwrap();
+        state.waiting += 1;
+        self.changed.notify_all();
+        let mut state = self.changed.wait_while(state, |state| state.free == 0).unwrap();
+        state.waiting -= 1;
+        state.free -= 1;
     }
 
     fn set(&self, free: u64) {
-        *self.free.lock().unwrap() = free;
-        self.opened.notify_all();
+        self.state.lock().unwrap().free = free;
+        self.changed.notify_all();
+    }
+
+    fn wait_for_one(&self) {
+        let state = self.state.lock().unwrap();
+        let (_, timed_out) =
+            self.changed.wait_timeout_while(state, PATIENCE, |state| state.waiting == 0).unwrap();
+        assert!(!timed_out.timed_out(), "nobody asked");
     }
 }
 
@@ -71,6 +89,11 @@ impl Web {
     /// Lets so many more requests through and no more.
     pub(crate) fn let_through(&self, requests: u64) {
         self.gate.set(requests);
+    }
+
+    /// Waits until a request waits to be let through.
+    pub(crate) fn wait_until_asked(&self) {
+        self.gate.wait_for_one();
     }
 
     /// Lets all through.
