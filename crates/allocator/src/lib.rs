@@ -5,7 +5,7 @@
 //! buffer that doubles to 2 GB stands twice in memory for a moment, and reading a compressed file
 //! that does not end took more than 4 GB of addresses. So the size decides.
 //!
-//! The library leaves the choice to whoever links it; the program and the benchmarks choose this.
+//! The library leaves the choice to whoever links it; the program and the store's benchmark choose this.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

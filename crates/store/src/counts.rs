@@ -1,6 +1,6 @@
 //! How many documents there are.
 //!
-//! Counting looks at every row, 40 ms for 100,000 documents, and whoever watches a service asks every few
+//! Counting looks at every row, 20 ms for 100,000 documents, and whoever watches a service asks every few
 //! seconds. So counts are kept until something changes, and of many documents a little longer.
 
 use std::time::{Duration, Instant};

@@ -784,7 +784,7 @@ impl Store {
     /// How many documents of which kind there are.
     ///
     /// A store of 20,000 documents and more that keeps changing is not counted each time: what is said of it is
-    /// old by at most twenty times what counting takes, a second for some 100,000 documents.
+    /// old by at most twenty times what counting takes, half a second for some 100,000 documents.
     ///
     /// # Errors
     ///
