@@ -6,7 +6,7 @@
 //! to be repaired: what is doubtful is wiped and begins at mark 0.
 //!
 //! ```
-//! use wonbon_search::{Page, Query, SearchConfig, SearchDocument, SearchIndex, snippet};
+//! use wonbon_search::{Page, Query, SearchConfig, SearchDocument, SearchIndex, Snippets};
 //!
 //! let dir = tempfile::tempdir()?;
 //! let mut opened = SearchIndex::open(dir.path(), "store 7", &SearchConfig::default())?;
@@ -18,7 +18,7 @@
 //! let query = Query::parse("한국어 title:bigrams")?;
 //! let found = opened.index.reader().search(&query, Page { offset: 0, limit: 10 })?;
 //! assert_eq!((found.total, found.hits[0].row), (1, 1));
-//! let shown = snippet(text, &query, 100).to_html();
+//! let shown = Snippets::new(&query, 100).of_text(text).to_html();
 //! assert_eq!(shown, "형태소 분석 없이 <mark>한국어</mark>를 찾는다");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -53,4 +53,4 @@ pub use error::SearchError;
 pub use index::{Opened, Rebuilt, SearchConfig, SearchIndex};
 pub use query::{QUERY_CHARACTERS_MAX, QUERY_WORDS_MAX, Query, QueryError};
 pub use reader::{DEPTH_MAX, Found, Hit, Page, QUERY_TIME, SearchReader};
-pub use snippet::{Snippet, snippet, title_snippet};
+pub use snippet::{Snippet, Snippets};

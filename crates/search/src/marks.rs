@@ -2,7 +2,7 @@
 //!
 //! The definition is [`walk`]: the units of the text, one after another, are compared with the phrases of
 //! the query, as the index does. A result page needs this for ten whole texts and shows two lines of each,
-//! so most of a text is not worth walking. [`mark`] looks for the bytes of what is asked for first, and
+//! so most of a text is not worth walking. A [`Marker`] looks for the bytes of what is asked for first, and
 //! walks only the stretches between white space in which they stand.
 //!
 //! That is right where a text is made of simple characters ([`wonbon_text::simple`]): there a word or run of
@@ -33,58 +33,92 @@ pub(crate) struct Marked {
     pub place: Range<usize>,
 }
 
-/// What of the text matches, in the order of places.
-pub(crate) fn mark(text: &str, phrases: &[&Phrase]) -> Vec<Marked> {
-    if phrases.is_empty() {
-        return Vec::new();
-    }
-    let Some(stretches) = stretches(text, phrases) else { return walk(text, phrases) };
-    let mut marked = Vec::new();
-    for stretch in stretches {
-        let found = walk(&text[stretch.clone()], phrases);
-        marked.extend(found.into_iter().map(|Marked { phrase, place }| Marked {
-            phrase,
-            place: place.start + stretch.start..place.end + stretch.start,
-        }));
-    }
-    marked
+/// What a query marks in texts: made once for all texts of a page.
+pub(crate) struct Marker<'q> {
+    phrases: Vec<&'q Phrase>,
+    /// The bytes of every phrase; `None` if one has several words, which may stand apart.
+    sought: Option<Vec<Sought>>,
 }
 
-/// The parts of the text outside of which nothing matches, in order; `None` if that cannot be told by
-/// bytes, or there are many.
-fn stretches(text: &str, phrases: &[&Phrase]) -> Option<Vec<Range<usize>>> {
-    if phrases.iter().any(|phrase| phrase.units[1..].iter().any(|unit| !unit.joined)) {
-        return None;
+/// Bytes that stand in a text made small where a phrase matches.
+struct Sought {
+    finder: memmem::Finder<'static>,
+    /// Whether they are a whole word there.
+    whole: bool,
+}
+
+impl<'q> Marker<'q> {
+    pub fn new(phrases: Vec<&'q Phrase>) -> Marker<'q> {
+        let sought = phrases.iter().map(|phrase| Sought::of(phrase)).collect();
+        Marker { phrases, sought }
     }
-    let small = made_small(text)?;
-    let mut stretches: Vec<Range<usize>> = Vec::new();
-    for phrase in phrases {
-        let wanted: String = phrase.units.iter().map(|unit| unit.text.as_str()).collect();
-        let whole = !phrase.units[0].in_run;
-        for start in memmem::find_iter(&small, &wanted) {
-            let end = start + wanted.len();
-            // A whole word neither begins behind a letter nor ends before one, unless it was cut there.
-            let letter = |at: usize| small.get(at).is_some_and(u8::is_ascii_alphanumeric);
-            let inside = (start > 0 && letter(start - 1))
-                || (letter(end) && wanted.len() < UNIT_BYTES_MAX - 3);
-            if whole && inside {
-                continue;
-            }
-            if stretches.last().is_some_and(|last| last.contains(&start)) {
-                continue;
-            }
-            if stretches.len() == MOST_STRETCHES {
-                return None;
-            }
-            let space = |byte: &u8| byte.is_ascii_whitespace();
-            let from = small[..start].iter().rposition(space).map_or(0, |at| at + 1);
-            let to = small[end..].iter().position(space).map_or(small.len(), |at| end + at);
-            stretches.push(from..to);
+
+    /// How many phrases are looked for.
+    pub fn phrases(&self) -> usize {
+        self.phrases.len()
+    }
+
+    /// What of the text matches, in the order of places.
+    pub fn mark(&self, text: &str) -> Vec<Marked> {
+        if self.phrases.is_empty() {
+            return Vec::new();
         }
+        let Some(stretches) = self.stretches(text) else { return walk(text, &self.phrases) };
+        let mut marked = Vec::new();
+        for stretch in stretches {
+            let found = walk(&text[stretch.clone()], &self.phrases);
+            marked.extend(found.into_iter().map(|Marked { phrase, place }| Marked {
+                phrase,
+                place: place.start + stretch.start..place.end + stretch.start,
+            }));
+        }
+        marked
     }
-    stretches.sort_unstable_by_key(|stretch| stretch.start);
-    stretches.dedup();
-    Some(stretches)
+
+    /// The parts of the text outside of which nothing matches, in order; `None` if that cannot be told by
+    /// bytes, or there are many.
+    fn stretches(&self, text: &str) -> Option<Vec<Range<usize>>> {
+        let sought = self.sought.as_ref()?;
+        let small = made_small(text)?;
+        let mut stretches: Vec<Range<usize>> = Vec::new();
+        for Sought { finder, whole } in sought {
+            let wanted = finder.needle();
+            for start in finder.find_iter(&small) {
+                let end = start + wanted.len();
+                // A whole word neither begins behind a letter nor ends before one, unless it was cut there.
+                let letter = |at: usize| small.get(at).is_some_and(u8::is_ascii_alphanumeric);
+                let inside = (start > 0 && letter(start - 1))
+                    || (letter(end) && wanted.len() < UNIT_BYTES_MAX - 3);
+                if *whole && inside {
+                    continue;
+                }
+                if stretches.last().is_some_and(|last| last.contains(&start)) {
+                    continue;
+                }
+                if stretches.len() == MOST_STRETCHES {
+                    return None;
+                }
+                let space = |byte: &u8| byte.is_ascii_whitespace();
+                let from = small[..start].iter().rposition(space).map_or(0, |at| at + 1);
+                let to = small[end..].iter().position(space).map_or(small.len(), |at| end + at);
+                stretches.push(from..to);
+            }
+        }
+        stretches.sort_unstable_by_key(|stretch| stretch.start);
+        stretches.dedup();
+        Some(stretches)
+    }
+}
+
+impl Sought {
+    fn of(phrase: &Phrase) -> Option<Sought> {
+        if phrase.units[1..].iter().any(|unit| !unit.joined) {
+            return None;
+        }
+        let wanted: String = phrase.units.iter().map(|unit| unit.text.as_str()).collect();
+        let finder = memmem::Finder::new(&wanted).into_owned();
+        Some(Sought { finder, whole: !phrase.units[0].in_run })
+    }
 }
 
 /// What of the text matches, in the order of places, unit by unit.
@@ -185,22 +219,21 @@ mod tests {
     use super::*;
     use crate::query::{Item, Query};
 
-    fn phrases(query: &Query) -> Vec<&Phrase> {
+    fn marker(query: &Query) -> Marker<'_> {
         let items = query.required.iter().flatten();
-        items
-            .filter_map(|item| if let Item::Words(words) = item { Some(words) } else { None })
-            .collect()
+        let words = |item| if let &Item::Words(ref words) = item { Some(words) } else { None };
+        Marker::new(items.filter_map(words).collect())
     }
 
     #[test]
     fn a_text_full_of_matches_is_walked_whole() {
         let query = Query::parse("a").unwrap();
-        let phrases = phrases(&query);
-        assert_eq!(stretches("b a b a", &phrases), Some(vec![2..3, 6..7]));
-        assert_eq!(stretches("bat ab ba", &phrases), Some(vec![]));
+        let marker = marker(&query);
+        assert_eq!(marker.stretches("b a b a"), Some(vec![2..3, 6..7]));
+        assert_eq!(marker.stretches("bat ab ba"), Some(vec![]));
         let full = "a ".repeat(MOST_STRETCHES + 1);
-        assert_eq!(stretches(&full, &phrases), None);
-        assert_eq!(mark(&full, &phrases).len(), MOST_STRETCHES + 1);
+        assert_eq!(marker.stretches(&full), None);
+        assert_eq!(marker.mark(&full).len(), MOST_STRETCHES + 1);
     }
 
     #[test]
@@ -208,8 +241,9 @@ mod tests {
         let long = "é".repeat(200);
         let query = Query::parse(&long).unwrap();
         let text = format!("x {long}é y");
-        assert_eq!(mark(&text, &phrases(&query)), walk(&text, &phrases(&query)));
-        assert_eq!(mark(&text, &phrases(&query)).len(), 1);
+        let marker = marker(&query);
+        assert_eq!(marker.mark(&text), walk(&text, &marker.phrases));
+        assert_eq!(marker.mark(&text).len(), 1);
     }
 
     proptest! {
@@ -221,8 +255,8 @@ mod tests {
         ) {
             let text = format!("{text}{exotic}{text}");
             if let Ok(query) = Query::parse(&query) {
-                let phrases = phrases(&query);
-                prop_assert_eq!(mark(&text, &phrases), walk(&text, &phrases));
+                let marker = marker(&query);
+                prop_assert_eq!(marker.mark(&text), walk(&text, &marker.phrases));
             }
         }
     }

@@ -11,8 +11,8 @@
 
 use std::ops::Range;
 
-use crate::marks::{Marked, mark};
-use crate::query::{Item, Phrase, Query};
+use crate::marks::{Marked, Marker};
+use crate::query::{Item, Query};
 
 /// A part of a text, and which parts of it match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,16 +42,14 @@ impl Snippet {
 }
 
 fn escape(text: &str, html: &mut String) {
+    // All bytes are looked at whatever they are: many at a time.
+    if !text.bytes().fold(false, |any, byte| any | escaped(byte).is_some()) {
+        html.push_str(text);
+        return;
+    }
     let mut copied = 0;
     for (at, byte) in text.bytes().enumerate() {
-        let escaped = match byte {
-            b'&' => "&amp;",
-            b'<' => "&lt;",
-            b'>' => "&gt;",
-            b'"' => "&quot;",
-            b'\'' => "&#39;",
-            _ => continue,
-        };
+        let Some(escaped) = escaped(byte) else { continue };
         html.push_str(&text[copied..at]);
         html.push_str(escaped);
         copied = at + 1;
@@ -59,32 +57,56 @@ fn escape(text: &str, html: &mut String) {
     html.push_str(&text[copied..]);
 }
 
-/// At most `length` characters of a text that show what of the query is in it; its beginning if
-/// nothing is.
-#[must_use]
-pub fn snippet(text: &str, query: &Query, length: usize) -> Snippet {
-    make(text, &phrases(query, false), length)
-}
-
-/// Like [`snippet`], for a title: words that are asked of the title alone are shown too.
-#[must_use]
-pub fn title_snippet(title: &str, query: &Query, length: usize) -> Snippet {
-    make(title, &phrases(query, true), length)
-}
-
-fn phrases(query: &Query, title: bool) -> Vec<&Phrase> {
-    let items = query.required.iter().flatten();
-    let phrases = items.filter_map(|item| match item {
-        Item::Words(phrase) => Some(phrase),
-        Item::Title(phrase) if title => Some(phrase),
+fn escaped(byte: u8) -> Option<&'static str> {
+    match byte {
+        b'&' => Some("&amp;"),
+        b'<' => Some("&lt;"),
+        b'>' => Some("&gt;"),
+        b'"' => Some("&quot;"),
+        b'\'' => Some("&#39;"),
         _ => None,
-    });
-    phrases.collect()
+    }
 }
 
-fn make(text: &str, phrases: &[&Phrase], length: usize) -> Snippet {
-    let marked = mark(text, phrases);
-    let window = window(text, &marked, phrases.len(), length);
+/// Makes the snippets of one query: what it looks for is prepared once for all of them.
+pub struct Snippets<'q> {
+    text: Marker<'q>,
+    title: Marker<'q>,
+    length: usize,
+}
+
+impl<'q> Snippets<'q> {
+    /// Of a query, each of at most so many characters.
+    #[must_use]
+    pub fn new(query: &'q Query, length: usize) -> Snippets<'q> {
+        let phrases = |title: bool| {
+            let items = query.required.iter().flatten();
+            let phrases = items.filter_map(|item| match item {
+                Item::Words(phrase) => Some(phrase),
+                Item::Title(phrase) if title => Some(phrase),
+                _ => None,
+            });
+            Marker::new(phrases.collect())
+        };
+        Snippets { text: phrases(false), title: phrases(true), length }
+    }
+
+    /// The part of a text that shows what of the query is in it; its beginning if nothing is.
+    #[must_use]
+    pub fn of_text(&self, text: &str) -> Snippet {
+        make(text, &self.text, self.length)
+    }
+
+    /// Like [`of_text`](Self::of_text), for a title: words that are asked of the title alone are shown too.
+    #[must_use]
+    pub fn of_title(&self, title: &str) -> Snippet {
+        make(title, &self.title, self.length)
+    }
+}
+
+fn make(text: &str, marker: &Marker<'_>, length: usize) -> Snippet {
+    let marked = marker.mark(text);
+    let window = window(text, &marked, marker.phrases(), length);
     let mut highlights: Vec<Range<usize>> = Vec::new();
     for Marked { place, .. } in marked {
         if place.start < window.start || place.end > window.end {
@@ -124,11 +146,36 @@ fn window(text: &str, marked: &[Marked], phrases: usize, length: usize) -> Range
     let start = from.saturating_sub(spare / 2).min(characters - length);
     let end = start + length;
     // Counted from what is shown, which is near.
-    let before = text[..shown.start].char_indices().rev().map(|(byte, _)| byte);
-    let mut behind = text[shown.end..].char_indices().map(|(byte, _)| shown.end + byte);
-    let first = before.take(from - start).last().unwrap_or(shown.start);
-    let last = behind.nth(end - to).unwrap_or(text.len());
+    let first = before(text, shown.start, from - start);
+    let last = behind(text, shown.end, end - to);
     trim_to_words(text, first..last, shown)
+}
+
+/// The byte where so many characters end that begin at this byte.
+fn behind(text: &str, at: usize, characters: usize) -> usize {
+    let mut rest = text[at..].chars();
+    if let Some(last) = characters.checked_sub(1) {
+        rest.nth(last);
+    }
+    text.len() - rest.as_str().len()
+}
+
+/// The byte where so many characters begin that end at this byte.
+fn before(text: &str, mut at: usize, mut characters: usize) -> usize {
+    const BLOCK: usize = 16;
+    let begins = |byte: u8| byte & 0xC0 != 0x80;
+    // Blocks that hold fewer than are wanted; they may begin inside a character.
+    while characters > BLOCK
+        && let Some(block) = text.as_bytes()[..at].last_chunk::<BLOCK>()
+    {
+        characters -= block.iter().filter(|&&byte| begins(byte)).count();
+        at -= BLOCK;
+    }
+    while characters > 0 && at > 0 {
+        at -= 1;
+        characters -= usize::from(begins(text.as_bytes()[at]));
+    }
+    at
 }
 
 /// Which matches, by their numbers, the window holds that holds matches of most phrases, then most matches,
@@ -194,14 +241,16 @@ fn fold(text: &str, window: Range<usize>, highlights: &[Range<usize>]) -> Snippe
     if window.start > 0 && !window.is_empty() {
         snippet.text.push('…');
     }
-    if is_folded(&text[window.clone()]) {
+    // What is cut between words begins and ends with white space.
+    let inner = trim_space(text, window.clone());
+    if is_folded(&text[inner.clone()]) {
         let before = snippet.text.len();
-        snippet.text.push_str(&text[window.clone()]);
-        let moved = |at: usize| at - window.start + before;
+        snippet.text.push_str(&text[inner.clone()]);
+        let moved = |at: usize| at - inner.start + before;
         let highlights = highlights.iter();
         snippet.highlights.extend(highlights.map(|place| moved(place.start)..moved(place.end)));
     } else {
-        fold_spaces(text, window.clone(), highlights, &mut snippet);
+        fold_spaces(text, inner, highlights, &mut snippet);
     }
     if window.end < text.len() {
         snippet.text.push('…');
@@ -209,17 +258,28 @@ fn fold(text: &str, window: Range<usize>, highlights: &[Range<usize>]) -> Snippe
     snippet
 }
 
+fn is_space(c: char) -> bool {
+    c.is_whitespace() || c.is_control()
+}
+
+/// The part without the white space at its ends.
+fn trim_space(text: &str, part: Range<usize>) -> Range<usize> {
+    let ahead = text[part.clone()].trim_start_matches(is_space);
+    let start = part.end - ahead.len();
+    start..start + ahead.trim_end_matches(is_space).len()
+}
+
 /// Whether all white space is single spaces between words, as far as can be told by bytes.
 fn is_folded(text: &str) -> bool {
-    let mut last = b' ';
-    let folded = text.bytes().all(|byte| {
-        // Behind these bytes there may be white space and control characters beyond ASCII.
-        let strange = byte < b' ' || matches!(byte, 0x7F | 0xC2 | 0xE1..=0xE3);
-        let doubled = byte == b' ' && last == b' ';
-        last = byte;
-        !strange && !doubled
-    });
-    folded && last != b' '
+    let bytes = text.as_bytes();
+    // Behind these bytes there may be white space and control characters beyond ASCII.
+    let strange = |byte: u8| byte < b' ' || matches!(byte, 0x7F | 0xC2 | 0xE1..=0xE3);
+    // All bytes are looked at whatever they are: many at a time.
+    let strange = bytes.iter().fold(false, |any, &byte| any | strange(byte));
+    let pairs = bytes.iter().zip(bytes.iter().skip(1));
+    let doubled = pairs.fold(false, |any, (&a, &b)| any | ((a == b' ') & (b == b' ')));
+    let ends = [bytes.first(), bytes.last()];
+    !strange && !doubled && !ends.contains(&Some(&b' '))
 }
 
 /// Appends the window with white space folded, character by character.
@@ -242,7 +302,7 @@ fn fold_spaces(
             highlights.next();
             open = None;
         }
-        if c.is_whitespace() || c.is_control() {
+        if is_space(c) {
             space = written;
             continue;
         }
@@ -268,6 +328,17 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn bytes_are_found_by_counting_characters(
+            text in "([ab]{1,40}|[가나]{1,30}|é|🎉){0,6}", at in 0..200_usize, count in 0..120_usize,
+        ) {
+            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            let at = at % places.len();
+            prop_assert_eq!(before(&text, places[at], count), places[at.saturating_sub(count)]);
+            let behind = behind(&text, places[at], count);
+            prop_assert_eq!(behind, places[(at + count).min(places.len() - 1)]);
+        }
+
         #[test]
         fn what_is_folded_already_is_only_copied(
             words in prop::collection::vec("[ab가é漢\u{A0}\u{3000}\u{85}]{1,3}", 0..20),

@@ -284,7 +284,7 @@ proptest! {
     fn no_text_makes_a_query_panic(text in any::<String>(), odd in "[-\" :a가OR漢“sitelangbefore0-9.\u{3000}]{0,60}") {
         for text in [text, odd] {
             if let Ok(query) = Query::parse(&text) {
-                let shown = wonbon_search::snippet(&text, &query, 20);
+                let shown = wonbon_search::Snippets::new(&query, 20).of_text(&text);
                 prop_assert!(shown.to_html().len() >= shown.text.len());
             }
         }

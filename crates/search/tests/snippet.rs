@@ -2,8 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
 use proptest::prelude::*;
-use wonbon_search::{Query, snippet, title_snippet};
+use wonbon_search::{Query, Snippet, Snippets};
 use wonbon_text::words::normal_form;
+
+fn snippet(text: &str, query: &Query, length: usize) -> Snippet {
+    Snippets::new(query, length).of_text(text)
+}
 
 fn marked(text: &str, query: &str, length: usize) -> String {
     snippet(text, &Query::parse(query).unwrap(), length).to_html()
@@ -29,7 +33,7 @@ fn what_matches_is_marked() {
         assert_eq!(marked(text, query, 1_000), html, "{query}");
     }
     let query = Query::parse("title:here").unwrap();
-    assert_eq!(title_snippet("Here", &query, 10).to_html(), "<mark>Here</mark>");
+    assert_eq!(Snippets::new(&query, 10).of_title("Here").to_html(), "<mark>Here</mark>");
 }
 
 #[test]

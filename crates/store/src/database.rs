@@ -171,10 +171,11 @@ impl Record {
 
     /// Of everything in the row, in a fixed order.
     fn fingerprint(&self) -> i64 {
-        let mut hash = RabinHasher::new(&RABIN_64);
+        // In one piece, because short pieces take several times as long.
+        let mut bytes = Vec::with_capacity(512);
         let mut text = |text: Option<&str>| {
-            hash.write(&text.map_or(u64::MAX, |text| text.len() as u64).to_le_bytes());
-            hash.write(text.unwrap_or_default().as_bytes());
+            bytes.extend_from_slice(&text.map_or(u64::MAX, |text| text.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
         };
         text(Some(&self.key));
         for field in [&self.url, &self.site, &self.author, &self.title, &self.language] {
@@ -194,39 +195,43 @@ impl Record {
             features_equal.map_or(-1, |count| count as i64),
             resemblance.map_or(-1, |resemblance| resemblance.to_bits() as i64),
         ] {
-            hash.write(&number.to_le_bytes());
+            bytes.extend_from_slice(&number.to_le_bytes());
         }
-        hash.write(&self.names.content);
+        bytes.extend_from_slice(&self.names.content);
         for feature in &self.features {
-            hash.write(&feature.to_le_bytes());
+            bytes.extend_from_slice(&feature.to_le_bytes());
         }
         // Rows from before there were decisions have none.
         if self.decision_entry > 0 {
-            hash.write(&self.decision_entry.to_le_bytes());
-            hash.write(&Decision::number(self.decision).unwrap_or(-1).to_le_bytes());
+            bytes.extend_from_slice(&self.decision_entry.to_le_bytes());
+            let decision = Decision::number(self.decision).unwrap_or(-1);
+            bytes.extend_from_slice(&decision.to_le_bytes());
         }
-        hash.finish() as i64
+        RABIN_64.fingerprint(&bytes) as i64
     }
 }
 
 /// Features as bytes: each in eight, then a fingerprint of them and of the row they belong to.
 fn features_to_bytes(row: Row, features: &[u64]) -> Vec<u8> {
     let mut bytes: Vec<u8> = features.iter().flat_map(|feature| feature.to_le_bytes()).collect();
-    bytes.extend_from_slice(&row.0.to_le_bytes());
-    let fingerprint = RABIN_64.fingerprint(&bytes);
-    bytes.truncate(features.len() * 8);
+    let fingerprint = features_fingerprint(row, &bytes);
     bytes.extend_from_slice(&fingerprint.to_le_bytes());
     bytes
 }
 
 /// What [`features_to_bytes`] wrote; `None` if it is not exactly that.
 fn features_from_bytes(row: Row, bytes: &[u8]) -> Option<Vec<u64>> {
-    let features: Vec<u64> = bytes
-        .get(..bytes.len().checked_sub(8)?)?
-        .chunks_exact(8)
-        .map(|eight| u64::from_le_bytes(*eight.first_chunk().expect("eight bytes")))
-        .collect();
-    (features_to_bytes(row, &features) == bytes).then_some(features)
+    let (features, fingerprint) = bytes.split_last_chunk()?;
+    let (whole, []) = features.as_chunks() else { return None };
+    let as_written = u64::from_le_bytes(*fingerprint) == features_fingerprint(row, features);
+    as_written.then(|| whole.iter().map(|feature| u64::from_le_bytes(*feature)).collect())
+}
+
+fn features_fingerprint(row: Row, features: &[u8]) -> u64 {
+    let mut hash = RabinHasher::new(&RABIN_64);
+    hash.write(features);
+    hash.write(&row.0.to_le_bytes());
+    hash.finish()
 }
 
 /// A connection to the database of a store.
@@ -463,9 +468,10 @@ impl Database {
     pub(crate) fn original(&self, row: Row) -> Result<Option<(Record, String, u64)>, StoreError> {
         static WHOLE: LazyLock<String> = LazyLock::new(|| {
             format!(
-                "SELECT {COLUMNS}, (SELECT text FROM texts WHERE texts.row = documents.row), \
+                "SELECT documents.{COLUMNS}, text, \
                  (SELECT count(*) FROM documents AS copies WHERE copies.original = documents.row) \
-                 FROM documents WHERE row = ?1"
+                 FROM documents LEFT JOIN texts ON texts.row = documents.row \
+                 WHERE documents.row = ?1"
             )
         });
         let mut select = self.connection.prepare_cached(&WHOLE)?;

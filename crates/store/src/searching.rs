@@ -14,7 +14,7 @@ use std::time::Duration;
 use wonbon_index::Row;
 use wonbon_search::{
     Hit, Page, Query, SearchConfig, SearchDocument, SearchError, SearchIndex, SearchReader,
-    Snippet, snippet, title_snippet,
+    Snippet, Snippets,
 };
 use wonbon_text::words::NORMAL_FORM_VERSION;
 
@@ -198,6 +198,7 @@ impl Store {
             return Ok(SearchResults { total: 0, results: Vec::new() });
         };
         self.reading(|database| {
+            let snippets = Snippets::new(query, SNIPPET_CHARACTERS);
             let mut results = Vec::new();
             let mut offset = page.offset;
             let mut left_out = 0;
@@ -206,7 +207,7 @@ impl Store {
                 let found = reader.search(query, Page { offset, limit: wanted })?;
                 offset += found.hits.len();
                 for hit in &found.hits {
-                    match self.inner.result(database, query, *hit)? {
+                    match self.inner.result(database, &snippets, *hit)? {
                         Some(result) => results.push(result),
                         None => left_out += 1,
                     }
@@ -267,7 +268,7 @@ impl Inner {
     fn result(
         &self,
         database: &Database,
-        query: &Query,
+        snippets: &Snippets<'_>,
         hit: Hit,
     ) -> Result<Option<SearchResult>, StoreError> {
         let Some((record, text, copies)) = database.original(Row(hit.row))? else {
@@ -276,11 +277,8 @@ impl Inner {
         let document = self.whole_document(database, record, text, copies)?;
         Ok(Some(SearchResult {
             score: hit.score,
-            title: document
-                .title
-                .as_deref()
-                .map(|title| title_snippet(title, query, SNIPPET_CHARACTERS)),
-            snippet: snippet(&document.text, query, SNIPPET_CHARACTERS),
+            title: document.title.as_deref().map(|title| snippets.of_title(title)),
+            snippet: snippets.of_text(&document.text),
             document,
         }))
     }

@@ -1,5 +1,7 @@
 //! Search: originals by their words, each with its copies.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use wonbon_store::{Page, Query, SearchResult};
@@ -37,6 +39,10 @@ pub(crate) struct SearchQuestion {
     pub(crate) limit: Option<usize>,
     /// Where the list goes on.
     pub(crate) cursor: Option<String>,
+    /// All of this as a query, once it was asked for.
+    #[serde(skip)]
+    #[param(ignore)]
+    query: OnceLock<Query>,
 }
 
 impl SearchQuestion {
@@ -47,7 +53,10 @@ impl SearchQuestion {
     }
 
     /// The words and filters as one query.
-    fn query(&self) -> Result<Query, Problem> {
+    fn query(&self) -> Result<&Query, Problem> {
+        if let Some(query) = self.query.get() {
+            return Ok(query);
+        }
         let mut text = self.q.clone();
         for (field, name, value) in [
             ("site", "site", &self.site),
@@ -62,7 +71,8 @@ impl SearchQuestion {
             }
             text.push_str(&format!(" {field}:{value}"));
         }
-        Ok(Query::parse(&text)?)
+        let query = Query::parse(&text)?;
+        Ok(self.query.get_or_init(|| query))
     }
 }
 
@@ -93,7 +103,7 @@ pub(crate) fn is_short(service: &Service, asked: &SearchQuestion, view: &View) -
         && asked.cursor.is_none()
         && asked.limit.unwrap_or(10) <= SHORT_PAGE;
     // What is wrong with the question is told by whoever answers it.
-    let finds = || service.store.most_found(&asked.query().ok()?).ok()?;
+    let finds = || service.store.most_found(asked.query().ok()?).ok()?;
     simple && finds().is_some_and(|finds| finds <= SHORT_FINDS)
 }
 
@@ -129,7 +139,7 @@ pub(crate) fn search(
         None => 0,
     };
     let query = asked.query()?;
-    let found = service.store.search(&query, Page { offset, limit })?;
+    let found = service.store.search(query, Page { offset, limit })?;
     let with_copies = asked.copies.unwrap_or(matches!(view, View::Page(_)));
     let mut results = Vec::with_capacity(found.results.len());
     for result in found.results {
