@@ -6,12 +6,12 @@
 
 use std::ops::Bound;
 
+use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, InvertedIndexRangeQuery, Occur,
     PhrasePrefixQuery, PhraseQuery, Query as TantivyQuery, RangeQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Searcher, Term};
 
 use crate::either::Either;
 use crate::query::{Item, Phrase, Query};
@@ -92,9 +92,10 @@ impl PhraseTerms {
                 // Another word follows, so the run ends here in the text too.
                 Some(_) => unit.text.clone(),
                 // The end of the query: whatever follows in the text. After a bigram that is said already.
-                None if unit.joined => continue,
                 None => {
-                    open_end = Some((offset, Term::from_field_text(field, &unit.text)));
+                    if phrase.has_open_end() {
+                        open_end = Some((offset, Term::from_field_text(field, &unit.text)));
+                    }
                     continue;
                 }
             };
@@ -127,47 +128,15 @@ fn compile_phrase(phrase: &Phrase, field: Field) -> Box<dyn TantivyQuery> {
     }
 }
 
-/// At most how many documents match, by how many have the query's words; `None` if words do not tell.
-pub(crate) fn most_matches(
-    query: &Query,
-    fields: &Fields,
-    searcher: &Searcher,
-) -> tantivy::Result<Option<u64>> {
-    let mut most = None;
-    for group in &query.required {
-        let mut together = Some(0);
-        for item in group {
-            let here = match item {
-                Item::Words(phrase) => {
-                    let title = rarest(phrase, fields.title, searcher)?;
-                    title
-                        .zip(rarest(phrase, fields.text, searcher)?)
-                        .map(|(one, other)| one + other)
-                }
-                Item::Title(phrase) => rarest(phrase, fields.title, searcher)?,
-                Item::Site(_) | Item::Language(_) | Item::Before(_) | Item::After(_) => None,
-            };
-            together = together.zip(here).map(|(sum, here)| sum + here);
-        }
-        most = match (most, together) {
-            (Some(most), Some(together)) => Some(together.min(most)),
-            (most, together) => most.or(together),
-        };
-    }
-    Ok(most)
-}
-
-/// How many documents have the rarest term of a phrase.
-fn rarest(phrase: &Phrase, field: Field, searcher: &Searcher) -> tantivy::Result<Option<u64>> {
-    let PhraseTerms { terms, open_end } = PhraseTerms::of(phrase, field);
-    let mut rarest = None;
-    if open_end.is_none() {
-        for (_, term) in &terms {
-            let have = searcher.doc_freq(term)?;
-            rarest = Some(rarest.map_or(have, |rarest: u64| rarest.min(have)));
-        }
-    }
-    Ok(rarest)
+/// Whether the engine can tell what a query costs before it is answered: it asks for words, and nothing in it
+/// is looked for by walking through a part of the index first.
+pub(crate) fn tells_its_cost(query: &Query) -> bool {
+    let walks = |item: &Item| match item {
+        Item::Words(phrase) | Item::Title(phrase) => phrase.has_open_end(),
+        Item::Before(_) | Item::After(_) => true,
+        Item::Site(_) | Item::Language(_) => false,
+    };
+    query.is_ranked() && !query.required.iter().flatten().chain(&query.excluded).any(walks)
 }
 
 /// The least text that is greater than all texts which start with this character.

@@ -221,8 +221,9 @@ mod tests {
 
     fn marker(query: &Query) -> Marker<'_> {
         let items = query.required.iter().flatten();
-        let words = |item| if let &Item::Words(ref words) = item { Some(words) } else { None };
-        Marker::new(items.filter_map(words).collect())
+        let words =
+            items.filter_map(|item| if let Item::Words(words) = item { Some(words) } else { None });
+        Marker::new(words.collect())
     }
 
     #[test]

@@ -59,6 +59,13 @@ pub(crate) struct Phrase {
     pub units: Vec<PhraseUnit>,
 }
 
+impl Phrase {
+    /// Whether it ends in a single character of a run, which stands for all that begins with it.
+    pub fn has_open_end(&self) -> bool {
+        self.units.last().is_some_and(|unit| unit.in_run && !unit.joined)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PhraseUnit {
     pub text: String,

@@ -10,14 +10,15 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use tantivy::index::SegmentId;
 use tantivy::tokenizer::{RawTokenizer, TokenizerManager};
-use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, Searcher, SegmentReader, TantivyError};
+use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, Searcher, SegmentReader};
 
-use crate::compile::{compile, most_matches};
+use crate::compile::{compile, tells_its_cost};
 use crate::directory::{META, ReadOnlyDirectory, index_files, verify_checksums};
 use crate::error::{SearchError, guarded};
 use crate::payload::Payload;
@@ -203,6 +204,35 @@ impl SearchReader {
         page: Page,
         most: Duration,
     ) -> Result<Found, SearchError> {
+        self.limited(query, page, most, u64::MAX)?.ok_or(SearchError::TooSlow { most })
+    }
+
+    /// As [`search`](Self::search), if it is brief: if no more than about so many documents are to be looked at,
+    /// where one in which a phrase may stand counts as twenty and more. `None` if not, or if that cannot
+    /// be told: a query of dates or a single character. That takes some ten microseconds.
+    ///
+    /// # Errors
+    /// As `search`.
+    pub fn search_briefly(
+        &self,
+        query: &Query,
+        page: Page,
+        most_documents: u64,
+    ) -> Result<Option<Found>, SearchError> {
+        match tells_its_cost(query) {
+            true => self.limited(query, page, QUERY_TIME, most_documents),
+            false => Ok(None),
+        }
+    }
+
+    /// What matches; `None` if it was given up.
+    fn limited(
+        &self,
+        query: &Query,
+        page: Page,
+        most_time: Duration,
+        most_documents: u64,
+    ) -> Result<Option<Found>, SearchError> {
         let Page { offset, limit } = page;
         let depth = offset.saturating_add(limit);
         if depth > DEPTH_MAX {
@@ -211,34 +241,22 @@ impl SearchReader {
         self.refresh()?;
         let Shared { dir, fields, .. } = &*self.shared;
         let snapshot = self.snapshot();
-        let deadline = Instant::now() + most;
-        let columns = &snapshot.columns;
-        let top = Top { depth, ranked: query.is_ranked(), deadline, columns };
-        let (total, best) = guarded("search", dir, || {
-            let found = snapshot.searcher.search(&*compile(query, fields), &top);
-            found.map_err(|error| match error {
-                TantivyError::InternalError(_) if Instant::now() >= deadline => {
-                    SearchError::TooSlow { most }
-                }
-                error => SearchError::engine("search", dir, error),
-            })
-        })?;
-        let hits = best.into_iter().skip(offset);
-        let hits = hits.map(|hit| Hit { row: hit.row, score: hit.score }).collect();
-        Ok(Found { total, hits })
-    }
-
-    /// At most how many documents match, told by how many have the words, in a few microseconds; `None` if the
-    /// words do not tell: a query of dates, sites or a single character.
-    ///
-    /// # Errors
-    /// When the index cannot be read.
-    pub fn most_matches(&self, query: &Query) -> Result<Option<u64>, SearchError> {
-        let Shared { dir, fields, .. } = &*self.shared;
-        let snapshot = self.snapshot();
-        guarded("search", dir, || {
-            let most = most_matches(query, fields, &snapshot.searcher);
-            most.map_err(|error| SearchError::engine("search", dir, error))
+        let top = Top {
+            depth,
+            ranked: query.is_ranked(),
+            deadline: Instant::now() + most_time,
+            most_documents,
+            documents: AtomicU64::new(0),
+            columns: &snapshot.columns,
+        };
+        guarded("search", dir, || match snapshot.searcher.search(&*compile(query, fields), &top) {
+            Ok((total, best)) => {
+                let hits = best.into_iter().skip(offset);
+                let hits = hits.map(|hit| Hit { row: hit.row, score: hit.score }).collect();
+                Ok(Some(Found { total, hits }))
+            }
+            Err(_) if top.is_over() => Ok(None),
+            Err(error) => Err(SearchError::engine("search", dir, error)),
         })
     }
 

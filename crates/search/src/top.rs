@@ -5,11 +5,14 @@
 //! match is scored the same way and counted, so a page is a cut out of one order and the total is exact.
 //!
 //! Cost: every match is scored once; memory for as many candidates as the page is deep. The clock is
-//! looked at every few thousand matches, so that no query takes much longer than it may.
+//! looked at every few thousand matches, so that no query takes much longer than it may; what a query
+//! will cost, as the engine tells it, is looked at before each segment.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use tantivy::collector::{Collector, SegmentCollector};
@@ -76,6 +79,10 @@ pub(crate) struct Top<'a> {
     pub ranked: bool,
     /// When it gives up.
     pub deadline: Instant,
+    /// How many documents it looks at before it gives up, as the engine counts them beforehand.
+    pub most_documents: u64,
+    /// How many it was to look at so far.
+    pub documents: AtomicU64,
     /// Those of every segment.
     pub columns: &'a [Columns],
 }
@@ -84,11 +91,16 @@ pub(crate) struct Top<'a> {
 const MATCHES_A_LOOK: usize = 4096;
 
 impl Top<'_> {
-    fn check_clock(&self) -> tantivy::Result<()> {
-        match Instant::now() < self.deadline {
-            true => Ok(()),
-            // Whoever asked knows the deadline too.
-            false => Err(TantivyError::InternalError("a query took too long".to_owned())),
+    /// Whether it gives up.
+    pub fn is_over(&self) -> bool {
+        self.documents.load(Relaxed) > self.most_documents || Instant::now() >= self.deadline
+    }
+
+    fn go_on(&self) -> tantivy::Result<()> {
+        match self.is_over() {
+            false => Ok(()),
+            // Whoever asked looks whether it is over, not at this.
+            true => Err(TantivyError::InternalError("a query was given up".to_owned())),
         }
     }
 }
@@ -124,9 +136,10 @@ impl Collector for Top<'_> {
         ordinal: SegmentOrdinal,
         segment: &SegmentReader,
     ) -> tantivy::Result<Self::Fruit> {
-        self.check_clock()?;
         let mut top = self.for_segment(ordinal, segment)?;
         let mut scorer = weight.scorer(segment, 1.0)?;
+        self.documents.fetch_add(scorer.cost(), Relaxed);
+        self.go_on()?;
         let alive = segment.alive_bitset();
         let mut seen = 0;
         let mut document = scorer.doc();
@@ -136,7 +149,7 @@ impl Collector for Top<'_> {
             }
             seen += 1;
             if seen % MATCHES_A_LOOK == 0 {
-                self.check_clock()?;
+                self.go_on()?;
             }
             document = scorer.advance();
         }

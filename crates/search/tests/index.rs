@@ -96,7 +96,7 @@ fn segments_are_merged_when_nothing_comes_and_answers_stay_the_same() {
 }
 
 #[test]
-fn words_tell_how_many_can_match_at_most() {
+fn what_looks_at_too_many_documents_is_not_answered_briefly() {
     let dir = tempfile::tempdir().unwrap();
     let mut index = open(dir.path()).index;
     for (row, text) in ["cat dog", "cat", "한국어 cat", "한국 국어"].into_iter().enumerate()
@@ -105,16 +105,32 @@ fn words_tell_how_many_can_match_at_most() {
     }
     index.commit(1).unwrap();
     let reader = index.reader();
-    let most = |query: &str| reader.most_matches(&Query::parse(query).unwrap()).unwrap();
-    assert_eq!(most("cat"), Some(3));
-    assert_eq!(most("cat dog"), Some(1));
-    assert_eq!(most("dog OR 한국"), Some(3));
-    assert_eq!(most("한국어"), Some(2));
-    assert_eq!(most("absent"), Some(0));
-    assert_eq!(most("cat after:2020-01-01"), Some(3));
+    let page = Page { offset: 0, limit: 10 };
+    let briefly = |query: &str, most: u64| {
+        let query = Query::parse(query).unwrap();
+        let found = reader.search_briefly(&query, page, most).unwrap();
+        assert!(found.as_ref().is_none_or(|found| *found == reader.search(&query, page).unwrap()));
+        found.map(|found| found.total)
+    };
+    for (query, least, total) in [
+        ("cat", 3, 3),
+        ("cat dog", 1, 1),
+        ("한국", 2, 2),
+        ("cat -dog", 3, 2),
+        ("cat site:example.com", 0, 0),
+        ("absent", 0, 0),
+    ] {
+        assert_eq!(briefly(query, least), Some(total), "{query}");
+        assert_eq!(least.checked_sub(1).and_then(|most| briefly(query, most)), None, "{query}");
+    }
+    // Two bigrams, one after another, in two documents at most.
+    assert_eq!((briefly("한국어", 1_000), briefly("한국어", 2)), (Some(1), None));
     // A single character stands for everything that begins with it, and a date for anything.
-    assert_eq!(most("한"), None);
-    assert_eq!(most("after:2020-01-01"), None);
+    for query in
+        ["한", "cat 한", "cat -한", "\"cat 한\"", "after:2020-01-01", "cat after:2020-01-01"]
+    {
+        assert_eq!(briefly(query, u64::MAX), None, "{query}");
+    }
 }
 
 #[test]

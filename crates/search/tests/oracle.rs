@@ -242,8 +242,11 @@ proptest! {
         for asked in &questions {
             let query = Query::parse(&typed(asked)).unwrap();
             let all = reader.search(&query, Page { offset: 0, limit: 1_000 }).unwrap();
-            let most = reader.most_matches(&query).unwrap();
-            prop_assert!(most.is_none_or(|most| all.total <= most), "{:?} of {:?}", all.total, most);
+            for most in [10, 1_000_000] {
+                let briefly = reader.search_briefly(&query, Page { offset: 0, limit: 1_000 }, most);
+                let briefly = briefly.unwrap();
+                prop_assert!(briefly.is_none_or(|found| found == all), "{:?}", query);
+            }
             let mut pages = Vec::new();
             while pages.len() < all.hits.len() {
                 let page = Page { offset: pages.len(), limit: cut };

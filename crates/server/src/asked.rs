@@ -189,36 +189,36 @@ pub(crate) fn question<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
-    on(MethodFilter::GET, answers, |_, _, _| false)
+    on(MethodFilter::GET, answers, |_, _, _| None)
 }
 
-/// As [`question`]. Those that are short, because they take less than changing the thread twice is worth, are
+/// As [`question`]. Those that are brief, because they take less than changing the thread twice is worth, are
 /// answered where they are read.
-pub(crate) fn short_question<P>(
+pub(crate) fn brief_question<P>(
     answers: Answers<P>,
-    is_short: IsShort<P>,
+    briefly: Briefly<P>,
 ) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
-    on(MethodFilter::GET, answers, is_short)
+    on(MethodFilter::GET, answers, briefly)
 }
 
-/// Whether a question takes well under a millisecond.
-pub(crate) type IsShort<P> = fn(&Service, &P, &View) -> bool;
+/// Answers a question if that takes well under a millisecond.
+pub(crate) type Briefly<P> = fn(&Service, &P, &View) -> Option<Result<Reply, Problem>>;
 
 /// Something that is removed, whose name stands in the address.
 pub(crate) fn removal<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
-    on(MethodFilter::DELETE, answers, |_, _, _| false)
+    on(MethodFilter::DELETE, answers, |_, _, _| None)
 }
 
 fn on<P>(
     method: MethodFilter,
     answers: Answers<P>,
-    is_short: IsShort<P>,
+    briefly: Briefly<P>,
 ) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
@@ -229,12 +229,12 @@ where
             let (parts, _) = request.into_parts();
             let view = View::of(&service, &parts);
             let answered = match from_address::<P>(&parts) {
-                Ok(parameters) if is_short(&service, &parameters, &view) => {
-                    answers(&service, parameters, &view)
-                }
-                Ok(parameters) => {
-                    service.answer(move |service| answers(service, parameters, &view)).await
-                }
+                Ok(parameters) => match briefly(&service, &parameters, &view) {
+                    Some(answered) => answered,
+                    None => {
+                        service.answer(move |service| answers(service, parameters, &view)).await
+                    }
+                },
                 Err(problem) => Err(problem),
             };
             answered.into_response()

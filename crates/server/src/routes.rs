@@ -14,7 +14,7 @@ use crate::api::{
     collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
     texts,
 };
-use crate::asked::{posted, question, removal, short_question};
+use crate::asked::{brief_question, posted, question, removal};
 use crate::guard::guard;
 use crate::pages;
 use crate::problem::{Code, Problem};
@@ -49,7 +49,7 @@ fn routes() -> Vec<Route> {
     route("GET", "/v1/documents/{key}", READ, get(documents::get_one));
     route("DELETE", "/v1/documents/{key}", ADD, delete(documents::delete_one));
     route("POST", "/v1/check", READ, post(documents::check));
-    let search = || short_question(searching::search, searching::is_short);
+    let search = || brief_question(searching::search, searching::brief_search);
     route("GET", "/v1/search", READ, search());
     route("GET", "/v1/similar", READ, question(texts::similar));
     route("POST", "/v1/similar", READ, posted(texts::post_similar));

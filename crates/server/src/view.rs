@@ -219,7 +219,9 @@ impl Reply {
 
     /// A value as JSON.
     pub(crate) fn json(value: &impl Serialize) -> Self {
-        let body = serde_json::to_vec(value).expect("answers have text for keys");
+        // As long as most answers are, so that it does not grow step by step.
+        let mut body = Vec::with_capacity(8 << 10);
+        serde_json::to_writer(&mut body, value).expect("answers have text for keys");
         Reply::bytes("application/json", body.into())
     }
 

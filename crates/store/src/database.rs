@@ -25,7 +25,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row as SqlRow, params};
+use rusqlite::{CachedStatement, Connection, OpenFlags, OptionalExtension, Row as SqlRow, params};
 use wonbon_index::Row;
 use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
 
@@ -239,6 +239,27 @@ fn features_fingerprint(row: Row, features: &[u8]) -> u64 {
 pub(crate) struct Database {
     pub(crate) connection: Connection,
     path: PathBuf,
+}
+
+/// Reads originals, with one statement for all.
+pub(crate) struct Originals<'d> {
+    database: &'d Database,
+    select: CachedStatement<'d>,
+}
+
+impl Originals<'_> {
+    /// The document of this number if it is an original, with its text and how many copies it has.
+    pub(crate) fn get(&mut self, row: Row) -> Result<Option<(Record, String, u64)>, StoreError> {
+        let mut rows = self.select.query([row.0])?;
+        let Some(found) = rows.next()? else { return Ok(None) };
+        let record = self.database.read_record(found)?;
+        if record.standing.kind != Kind::Original {
+            return Ok(None);
+        }
+        let text = found.get_ref(22)?.as_blob().ok().and_then(decompressed);
+        let text = text.ok_or_else(|| self.database.damaged_row(row))?;
+        Ok(Some((record, text, found.get::<_, i64>(23)? as u64)))
+    }
 }
 
 const COLUMNS: &str = "row, key, created, stored, version, url, site, author, title, language, \
@@ -463,9 +484,8 @@ impl Database {
         self.one_record(&BY_ROW, [row.0])
     }
 
-    /// The document of this number if it is an original, with its text and how many copies it has: at once,
-    /// because a page of results asks for ten.
-    pub(crate) fn original(&self, row: Row) -> Result<Option<(Record, String, u64)>, StoreError> {
+    /// The way to many originals with all that is shown of them.
+    pub(crate) fn originals(&self) -> Result<Originals<'_>, StoreError> {
         static WHOLE: LazyLock<String> = LazyLock::new(|| {
             format!(
                 "SELECT documents.{COLUMNS}, text, \
@@ -474,16 +494,7 @@ impl Database {
                  WHERE documents.row = ?1"
             )
         });
-        let mut select = self.connection.prepare_cached(&WHOLE)?;
-        let mut rows = select.query([row.0])?;
-        let Some(found) = rows.next()? else { return Ok(None) };
-        let record = self.read_record(found)?;
-        if record.standing.kind != Kind::Original {
-            return Ok(None);
-        }
-        let text = found.get_ref(22)?.as_blob().ok().and_then(decompressed);
-        let text = text.ok_or_else(|| self.damaged_row(row))?;
-        Ok(Some((record, text, found.get::<_, i64>(23)? as u64)))
+        Ok(Originals { database: self, select: self.connection.prepare_cached(&WHOLE)? })
     }
 
     /// The document of this key.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use wonbon_index::Row;
 use wonbon_search::{
-    Hit, Page, Query, SearchConfig, SearchDocument, SearchError, SearchIndex, SearchReader,
+    Found, Page, Query, SearchConfig, SearchDocument, SearchError, SearchIndex, SearchReader,
     Snippet, Snippets,
 };
 use wonbon_text::words::NORMAL_FORM_VERSION;
@@ -165,7 +165,7 @@ impl Derived for SearchFollowing {
 }
 
 /// A page of results.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SearchResults {
     /// How many originals match, whatever the page.
     pub total: u64,
@@ -193,42 +193,65 @@ impl Store {
     ///
     /// [`StoreError::Search`] when the page lies too deep or the index is damaged, or the database's.
     pub fn search(&self, query: &Query, page: Page) -> Result<SearchResults, StoreError> {
+        let found = self.found(query, page, |reader, page| reader.search(query, page).map(Some))?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// As [`search`](Self::search), if no more than about so many originals are to be looked at; `None` if not, or if that
+    /// cannot be told before.
+    ///
+    /// # Errors
+    ///
+    /// As `search`.
+    pub fn search_briefly(
+        &self,
+        query: &Query,
+        page: Page,
+        most_originals: u64,
+    ) -> Result<Option<SearchResults>, StoreError> {
+        self.found(query, page, |reader, page| reader.search_briefly(query, page, most_originals))
+    }
+
+    /// What is found in whatever way.
+    fn found(
+        &self,
+        query: &Query,
+        page: Page,
+        find: impl Fn(&SearchReader, Page) -> Result<Option<Found>, SearchError>,
+    ) -> Result<Option<SearchResults>, StoreError> {
         let reader = self.inner.search.reader.read().expect("no one panics with it").clone();
-        let Some(reader) = reader else {
-            return Ok(SearchResults { total: 0, results: Vec::new() });
-        };
+        let Some(reader) = reader else { return Ok(Some(SearchResults::default())) };
         self.reading(|database| {
             let snippets = Snippets::new(query, SNIPPET_CHARACTERS);
+            let mut originals = database.originals()?;
             let mut results = Vec::new();
             let mut offset = page.offset;
             let mut left_out = 0;
             loop {
                 let wanted = page.limit - results.len();
-                let found = reader.search(query, Page { offset, limit: wanted })?;
+                let Some(found) = find(&reader, Page { offset, limit: wanted })? else {
+                    return Ok(None);
+                };
                 offset += found.hits.len();
                 for hit in &found.hits {
-                    match self.inner.result(database, &snippets, *hit)? {
-                        Some(result) => results.push(result),
-                        None => left_out += 1,
-                    }
+                    let Some((record, text, copies)) = originals.get(Row(hit.row))? else {
+                        left_out += 1;
+                        continue;
+                    };
+                    let document = self.inner.whole_document(database, record, text, copies)?;
+                    results.push(SearchResult {
+                        score: hit.score,
+                        title: document.title.as_deref().map(|title| snippets.of_title(title)),
+                        snippet: snippets.of_text(&document.text),
+                        document,
+                    });
                 }
                 if results.len() == page.limit || found.hits.len() < wanted {
                     let total = found.total.saturating_sub(left_out);
-                    return Ok(SearchResults { total, results });
+                    return Ok(Some(SearchResults { total, results }));
                 }
             }
         })
-    }
-
-    /// At most how many originals match, told without searching; `None` if that cannot be told. A query that
-    /// finds few is answered in a fraction of a millisecond.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Search`] when the index is damaged.
-    pub fn most_found(&self, query: &Query) -> Result<Option<u64>, StoreError> {
-        let reader = self.inner.search.reader.read().expect("no one panics with it").clone();
-        Ok(reader.map_or(Ok(None), |reader| reader.most_matches(query))?)
     }
 
     /// Waits until everything stored so far can be found.
@@ -265,24 +288,6 @@ impl Store {
 }
 
 impl Inner {
-    fn result(
-        &self,
-        database: &Database,
-        snippets: &Snippets<'_>,
-        hit: Hit,
-    ) -> Result<Option<SearchResult>, StoreError> {
-        let Some((record, text, copies)) = database.original(Row(hit.row))? else {
-            return Ok(None);
-        };
-        let document = self.whole_document(database, record, text, copies)?;
-        Ok(Some(SearchResult {
-            score: hit.score,
-            title: document.title.as_deref().map(|title| snippets.of_title(title)),
-            snippet: snippets.of_text(&document.text),
-            document,
-        }))
-    }
-
     /// What keeps search up.
     pub(crate) fn search_following(&self) -> SearchFollowing {
         SearchFollowing {

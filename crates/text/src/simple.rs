@@ -27,12 +27,10 @@ pub fn made_small(text: &str) -> Option<Vec<u8>> {
     let mut small = text.as_bytes().to_vec();
     let mut at = 0;
     while at < small.len() {
-        if let Some(block) = small[at..].first_chunk_mut() {
-            let taken = classify(block, BLOCK_BYTES).taken;
-            at += taken;
-            if taken >= CHARACTERS {
-                continue;
-            }
+        let taken = take_block(&mut small[at..]);
+        at += taken;
+        if taken >= CHARACTERS {
+            continue;
         }
         for _ in 0..CHARACTERS {
             if at == small.len() {
@@ -42,6 +40,19 @@ pub fn made_small(text: &str) -> Option<Vec<u8>> {
         }
     }
     Some(small)
+}
+
+/// Makes the ASCII and Hangul at the beginning small, up to the size of a block, and tells how many bytes
+/// that is.
+fn take_block(bytes: &mut [u8]) -> usize {
+    if let Some(block) = bytes.first_chunk_mut() {
+        return classify(block, BLOCK_BYTES).taken;
+    }
+    let mut block = [b' '; BLOCK_BYTES];
+    block[..bytes.len()].copy_from_slice(bytes);
+    let taken = classify(&mut block, bytes.len()).taken;
+    bytes[..taken].copy_from_slice(&block[..taken]);
+    taken
 }
 
 /// Makes the first character small and tells its length; `None` if it is not simple.

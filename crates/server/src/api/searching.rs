@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use wonbon_store::{Page, Query, SearchResult};
+use wonbon_store::{Page, Query, SearchResult, SearchResults};
 
 use crate::asked::limit;
 use crate::json;
@@ -92,19 +92,30 @@ pub(crate) struct SearchAnswer<'a> {
     next: Option<String>,
 }
 
-/// A search is short that finds no more than this, of which it shows no more than [`SHORT_PAGE`].
-const SHORT_FINDS: u64 = 4000;
-const SHORT_PAGE: usize = 20;
+/// A search is brief that looks at no more originals than these, of which it shows no more than
+/// [`BRIEF_PAGE`].
+const BRIEF_ORIGINALS: u64 = 20_000;
+const BRIEF_PAGE: usize = 20;
 
-/// Whether a search takes well under a millisecond.
-pub(crate) fn is_short(service: &Service, asked: &SearchQuestion, view: &View) -> bool {
+/// The answer of a search that takes well under a millisecond; `None` if it may take longer.
+pub(crate) fn brief_search(
+    service: &Service,
+    asked: &SearchQuestion,
+    view: &View,
+) -> Option<Result<Reply, Problem>> {
+    let limit = asked.limit.unwrap_or(10);
     let simple = matches!(view, View::Json)
         && asked.copies != Some(true)
         && asked.cursor.is_none()
-        && asked.limit.unwrap_or(10) <= SHORT_PAGE;
+        && (1..=BRIEF_PAGE).contains(&limit);
+    if !simple {
+        return None;
+    }
     // What is wrong with the question is told by whoever answers it.
-    let finds = || service.store.most_found(asked.query().ok()?).ok()?;
-    simple && finds().is_some_and(|finds| finds <= SHORT_FINDS)
+    let query = asked.query().ok()?;
+    let page = Page { offset: 0, limit };
+    let found = service.store.search_briefly(query, page, BRIEF_ORIGINALS).transpose()?;
+    Some(found.map_err(Problem::from).and_then(|found| answer(service, asked, view, page, found)))
 }
 
 /// A result and its copies, if they are listed.
@@ -138,8 +149,20 @@ pub(crate) fn search(
         Some(Cursor([offset, _])) => usize::try_from(offset).map_err(|_| Cursor::wrong())?,
         None => 0,
     };
-    let query = asked.query()?;
-    let found = service.store.search(query, Page { offset, limit })?;
+    let page = Page { offset, limit };
+    let found = service.store.search(asked.query()?, page)?;
+    answer(service, &asked, view, page, found)
+}
+
+/// What was found, as it is shown.
+fn answer(
+    service: &Service,
+    asked: &SearchQuestion,
+    view: &View,
+    page: Page,
+    found: SearchResults,
+) -> Result<Reply, Problem> {
+    let Page { offset, limit } = page;
     let with_copies = asked.copies.unwrap_or(matches!(view, View::Page(_)));
     let mut results = Vec::with_capacity(found.results.len());
     for result in found.results {
@@ -165,7 +188,7 @@ pub(crate) fn search(
         })),
         View::Page(reader) => {
             let page = pages::ResultPage { total: found.total, offset, results: &results, next };
-            Ok(pages::search_page(reader, &asked, Some(page)))
+            Ok(pages::search_page(reader, asked, Some(page)))
         }
     }
 }
