@@ -139,13 +139,10 @@ impl Source {
         } else {
             (None, Box::new(raw))
         };
-        let start = reader.fill_buf().map_err(|source| broken(name, format, source));
-        let kind = match (start, kind) {
+        let kind = match (reader.fill_buf(), kind) {
             (Ok(start), _) if start.starts_with(b"PAR1") => SourceKind::Parquet,
             (Ok(start), _) if start.starts_with(b"WARC/1.") => SourceKind::Warc,
-            // What is damaged from the start is told by who reads it.
-            (_, Some(kind)) => kind,
-            (Err(error), None) => return Err(error),
+            (Ok(_), Some(kind)) => kind,
             (Ok(start), None) => {
                 let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
                 match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
@@ -153,6 +150,14 @@ impl Source {
                     _ if starts_with_csv_names(start) => SourceKind::Csv,
                     _ => SourceKind::Document,
                 }
+            }
+            (Err(source), None) => return Err(broken(name, format, source)),
+            // What is damaged from the start is told by who reads it. Some decoders say so only once.
+            (Err(source), Some(kind)) => {
+                if source.raw_os_error().is_none() {
+                    reader = Box::new(BufReader::new(Broken(source)));
+                }
+                kind
             }
         };
         Ok(Source { name: name.to_owned(), kind, reader, format })
@@ -206,6 +211,15 @@ fn broken(name: &str, format: Option<&'static str>, source: io::Error) -> InputE
             InputError::Damaged { name, format, source }
         }
         _ => InputError::Io { doing: "read", name, source },
+    }
+}
+
+/// What could not be read: says why to whoever reads on.
+struct Broken(io::Error);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::new(self.0.kind(), self.0.to_string()))
     }
 }
 
@@ -297,6 +311,20 @@ mod tests {
             let cut = packed[..packed.len() / 2].to_vec();
             let error = read_whole(source(cut), 1 << 20).unwrap_err();
             assert!(matches!(error, InputError::Damaged { .. }), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_stream_that_ends_in_its_header_is_damaged_not_empty() {
+        let text = b"{\"id\": 1}\n".repeat(10);
+        for packed in [gzip(&text), zstd::encode_all(&text[..], 3).unwrap()] {
+            for bytes in 4..packed.len() {
+                let reader = io::Cursor::new(packed[..bytes].to_vec());
+                let kind = Some(SourceKind::JsonLines);
+                let source = Source::from_reader(reader, "x.jsonl.gz", kind).unwrap();
+                let error = read_whole(source, 1 << 20).unwrap_err();
+                assert!(matches!(error, InputError::Damaged { .. }), "{bytes} bytes: {error:?}");
+            }
         }
     }
 

@@ -165,11 +165,15 @@ impl Ready {
     }
 }
 
-/// What is on its way through the store.
+/// What is on its way through the store, and what waits for it to be told and counted in the order of the
+/// input: what is counted when a piece is durable is of that piece and those before it.
 enum Waiting {
     Document(String, Instant, Pending),
     Seen(String, Instant, Pending),
     Redirect(String, String, PendingRedirect),
+    Refused(String),
+    Skipped(Skipped),
+    PassedOver(u64),
     /// Everything before it is a piece of the input.
     PieceEnd,
 }
@@ -200,10 +204,7 @@ impl<L: Listener> Importer<'_, L> {
                 let pending = self.store.submit_redirect(&redirect).map_err(ImportError::Store)?;
                 Waiting::Redirect(redirect.key, redirect.target, pending)
             }
-            Ready::PassedOver => {
-                self.summary.passed_over += 1;
-                return Ok(());
-            }
+            Ready::PassedOver => Waiting::PassedOver(1),
         };
         self.waiting.push_back(waiting);
         Ok(())
@@ -230,11 +231,23 @@ impl<L: Listener> Importer<'_, L> {
                 self.summary.redirects += 1;
                 return self.listener.redirected(&key, &target).map_err(ImportError::Listener);
             }
+            Waiting::Refused(why) => {
+                self.refuse(&why);
+                return Ok(());
+            }
+            Waiting::Skipped(row) => {
+                self.summary.refused += 1;
+                self.listener.skipped(row);
+                return Ok(());
+            }
+            Waiting::PassedOver(rows) => {
+                self.summary.passed_over += rows;
+                return Ok(());
+            }
             Waiting::Document(key, since, pending) => (key, since, pending.wait()),
             Waiting::Seen(key, since, pending) => match pending.wait() {
                 Err(StoreError::NotRecognised { key }) => {
-                    self.summary.refused += 1;
-                    self.listener.refused(&format!(
+                    self.refuse(&format!(
                         "`{key}` stands here twice with different content: add it once more"
                     ));
                     return Ok(());
@@ -248,6 +261,11 @@ impl<L: Listener> Importer<'_, L> {
         let added = added.map_err(ImportError::Store)?;
         self.summary.count(&added);
         self.listener.added(&key, &added, since).map_err(ImportError::Listener)
+    }
+
+    fn refuse(&mut self, why: &str) {
+        self.summary.refused += 1;
+        self.listener.refused(why);
     }
 }
 
@@ -293,24 +311,18 @@ where
         |piece: Piece<Rows>| {
             let Piece { output: rows, skipped, bytes, passed_over } = piece;
             read_bytes += bytes;
-            importer.summary.passed_over += passed_over;
             progress.advance(read_bytes);
-            for row in skipped {
-                importer.summary.refused += 1;
-                importer.listener.skipped(row);
-            }
+            importer.waiting.push_back(Waiting::PassedOver(passed_over));
+            importer.waiting.extend(skipped.into_iter().map(Waiting::Skipped));
             for row in rows {
                 let submitted = match row {
-                    Ok((ready, since)) => {
-                        importer.submit(ready, since).and_then(|()| importer.settle(in_flight))
-                    }
+                    Ok((ready, since)) => importer.submit(ready, since),
                     Err(why) => {
-                        importer.summary.refused += 1;
-                        importer.listener.refused(&why);
+                        importer.waiting.push_back(Waiting::Refused(why));
                         Ok(())
                     }
                 };
-                if let Err(error) = submitted {
+                if let Err(error) = submitted.and_then(|()| importer.settle(in_flight)) {
                     failed = Some(error);
                     return Err(ClusterError::Stopped);
                 }

@@ -1,5 +1,7 @@
 //! An import: files into the store the service serves.
 
+use std::path::Path;
+
 use serde_json::json;
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::progress::Progress;
@@ -10,7 +12,7 @@ use wonbon_store::Added;
 use super::asked::ImportAsked;
 use super::batch::Watcher;
 use super::record::Durable;
-use super::{Entry, Jobs, Stopped, inputs, sentence, value_without_place};
+use super::{Entry, Jobs, Stopped, inputs, sentence, without_place};
 use crate::importing::{Import, ImportError, Listener, import};
 use crate::json::AddSummary;
 
@@ -20,6 +22,8 @@ const IN_FLIGHT: usize = 64;
 /// Tells a job's record what became of the rows.
 struct Recorder<'a> {
     entry: &'a Entry,
+    /// Of all jobs, which is not told.
+    directory: &'a Path,
     input_bytes: u64,
     skipped_first: Vec<Skipped>,
 }
@@ -46,14 +50,21 @@ impl Listener for Recorder<'_> {
 
     fn skipped(&mut self, row: Skipped) {
         if self.skipped_first.len() < 20 {
-            self.skipped_first.push(row);
+            let Skipped { file, row, why } = row;
+            let [file, why] = [file, why].map(|text| without_place(&text, self.directory));
+            self.skipped_first.push(Skipped { file, row, why });
         }
     }
 
     fn durable(&mut self, pieces: u64, summary: &AddSummary) -> Result<(), Self::Error> {
-        let input_bytes = self.input_bytes;
+        let durable = Durable {
+            pieces,
+            input_bytes: self.input_bytes,
+            summary: summary.clone(),
+            skipped_first: self.skipped_first.clone(),
+        };
         self.entry.progress(|job| {
-            job.durable = Some(Durable { pieces, input_bytes, summary: summary.clone() });
+            job.durable = Some(durable);
             job.progress.counts = counts(summary);
         });
         Ok(())
@@ -96,11 +107,13 @@ pub(super) fn run(
     found.unpack.clone_from(&entry.directory);
     let input_bytes = found.bytes();
     let durable = entry.job().durable.filter(|durable| durable.input_bytes == input_bytes);
-    let (skip_pieces, before) =
-        durable.map_or((0, AddSummary::default()), |durable| (durable.pieces, durable.summary));
+    let (skip_pieces, before, skipped_first) = match durable {
+        Some(durable) => (durable.pieces, durable.summary, durable.skipped_first),
+        None => (0, AddSummary::default(), Vec::new()),
+    };
     let watcher = Watcher::new(entry, control);
     watcher.begin("read", input_bytes);
-    let mut recorder = Recorder { entry, input_bytes, skipped_first: Vec::new() };
+    let mut recorder = Recorder { entry, directory, input_bytes, skipped_first };
     let what = Import {
         store: &jobs.store,
         inputs: &found,
@@ -117,7 +130,6 @@ pub(super) fn run(
     })?;
     let mut result = json!(summary);
     result["skipped_first"] = json!(recorder.skipped_first);
-    value_without_place(&mut result, directory);
     entry.progress(|job| job.progress.counts = counts(&summary));
     Ok(result)
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+use wonbon_cluster::reading::Skipped;
 
 use super::asked::JobAsked;
 use crate::json::AddSummary;
@@ -106,6 +107,10 @@ pub(crate) struct Durable {
     pub(crate) input_bytes: u64,
     /// What became of the documents in them.
     pub(crate) summary: AddSummary,
+    /// The first rows in them that are no documents.
+    #[serde(default)]
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) skipped_first: Vec<Skipped>,
 }
 
 /// What a crawl has gathered after some pages.

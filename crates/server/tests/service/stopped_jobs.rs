@@ -26,7 +26,8 @@ const DOUBLED: u32 = 5;
 /// Documents in each file of a folder: every file is a piece of the input of its own.
 const IN_A_FILE: u64 = 20;
 
-/// A folder of files with documents; every third copies the one before.
+/// A folder of files with documents; every third copies the one before. Each file ends with a line that is
+/// no document.
 fn folder_of(folder: &Path, documents: u64) {
     std::fs::create_dir_all(folder).unwrap();
     for file in 0..documents / IN_A_FILE {
@@ -37,7 +38,19 @@ fn folder_of(folder: &Path, documents: u64) {
             let document = json!({"id": id, "created": number, "text": text(about)});
             lines.push_str(&format!("{document}\n"));
         }
+        lines.push_str("no document\n");
         std::fs::write(folder.join(format!("{file:05}.jsonl")), lines).unwrap();
+    }
+}
+
+/// The lines that are no documents are counted once each, and the first are named in their order.
+fn assert_lines_refused(job: &Value, documents: u64) {
+    assert_eq!(job["result"]["refused"], documents / IN_A_FILE, "{job}");
+    let skipped = job["result"]["skipped_first"].as_array().unwrap();
+    assert_eq!(skipped.len(), 20, "{job}");
+    for (file, skipped) in skipped.iter().enumerate() {
+        let named = format!("in/posts/{file:05}.jsonl");
+        assert_eq!((&skipped["file"], &skipped["row"]), (&json!(named), &json!(IN_A_FILE + 1)));
     }
 }
 
@@ -104,8 +117,9 @@ fn an_import_is_paused_cancelled_and_resumed_and_stores_everything_once() {
         assert_eq!(job["resumed"], 1 + u64::from(cancelled));
         let result = &job["result"];
         // A stop settles what is on its way: nothing is read twice.
-        let counts = ["documents", "unchanged", "refused"].map(|name| result[name].as_u64());
-        assert_eq!(counts, [Some(documents), Some(0), Some(0)], "{result}");
+        let counts = ["documents", "unchanged"].map(|name| result[name].as_u64());
+        assert_eq!(counts, [Some(documents), Some(0)], "{result}");
+        assert_lines_refused(&job, documents);
         assert_eq!(result["copies"], documents / 3, "{result}");
         served.stop();
         assert_stored(&folder.path().join("store"), documents);
@@ -230,7 +244,9 @@ fn an_import_that_is_killed_goes_on_behind_what_it_made_durable() {
         if job["state"] == "done" {
             return false;
         }
-        assert_eq!(noted, job["durable"]["pieces"].as_u64().unwrap() * IN_A_FILE, "{job}");
+        let pieces = job["durable"]["pieces"].as_u64().unwrap();
+        assert_eq!(noted, pieces * IN_A_FILE, "{job}");
+        assert_eq!(job["durable"]["summary"]["refused"], pieces, "{job}");
 
         let mut child = start_child(folder.path(), &[]);
         let address = address_of(folder.path());
@@ -239,7 +255,8 @@ fn an_import_that_is_killed_goes_on_behind_what_it_made_durable() {
         child.wait().unwrap();
         assert_eq!(job["resumed"], 1);
         let count = |name: &str| job["result"][name].as_u64().unwrap();
-        assert_eq!((count("documents"), count("refused")), (documents, 0), "{job}");
+        assert_eq!(count("documents"), documents, "{job}");
+        assert_lines_refused(&job, documents);
         // What was noted is not read again; what was stored behind it is, and is unchanged by that.
         let new = count("originals") + count("copies");
         assert!(new >= noted && new + count("unchanged") == documents, "{noted} noted: {job}");
