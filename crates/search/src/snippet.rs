@@ -6,7 +6,7 @@
 //! Guarantees: ranges are sorted, do not touch, lie on character boundaries and cover nothing but units
 //! that match; [`Snippet::to_html`] escapes everything, so that no text can become markup.
 //!
-//! Cost: linear in the text; some five microseconds for a text of 2 kB in which a few words match, and up to
+//! Cost: linear in the text; two to three microseconds for a text of 2 kB in which a few words match, and up to
 //! what indexing it costs where its characters or the query are not simple.
 
 use std::ops::Range;
