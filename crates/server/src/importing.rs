@@ -178,6 +178,9 @@ enum Waiting {
     PieceEnd,
 }
 
+/// The rows of a piece, made ready at some moment or refused.
+type Rows = Vec<Result<(Ready, Instant), String>>;
+
 struct Importer<'a, L> {
     store: &'a Store,
     listener: &'a mut L,
@@ -187,6 +190,21 @@ struct Importer<'a, L> {
 }
 
 impl<L: Listener> Importer<'_, L> {
+    /// Hands over a piece of the input; no more than `most` is on its way then.
+    fn take(&mut self, piece: Piece<Rows>, most: usize) -> Result<(), ImportError<L::Error>> {
+        self.waiting.push_back(Waiting::PassedOver(piece.passed_over));
+        self.waiting.extend(piece.skipped.into_iter().map(Waiting::Skipped));
+        for row in piece.output {
+            match row {
+                Ok((ready, since)) => self.submit(ready, since)?,
+                Err(why) => self.waiting.push_back(Waiting::Refused(why)),
+            }
+            self.settle(most)?;
+        }
+        self.waiting.push_back(Waiting::PieceEnd);
+        self.settle(most)
+    }
+
     fn submit(&mut self, ready: Ready, since: Instant) -> Result<(), ImportError<L::Error>> {
         let waiting = match ready {
             Ready::Document(prepared) => {
@@ -297,7 +315,6 @@ where
             && new_document(visited)
                 .is_ok_and(|document| matches!(store.recognise(&document), Ok(Some(_))))
     };
-    type Rows = Vec<Result<(Ready, Instant), String>>;
     let read = for_each_unknown_document(
         inputs,
         threads,
@@ -309,26 +326,12 @@ where
             rows.push(Ready::of(store, sweep, visited).map(|ready| (ready, since)));
         },
         |piece: Piece<Rows>| {
-            let Piece { output: rows, skipped, bytes, passed_over } = piece;
-            read_bytes += bytes;
+            read_bytes += piece.bytes;
             progress.advance(read_bytes);
-            importer.waiting.push_back(Waiting::PassedOver(passed_over));
-            importer.waiting.extend(skipped.into_iter().map(Waiting::Skipped));
-            for row in rows {
-                let submitted = match row {
-                    Ok((ready, since)) => importer.submit(ready, since),
-                    Err(why) => {
-                        importer.waiting.push_back(Waiting::Refused(why));
-                        Ok(())
-                    }
-                };
-                if let Err(error) = submitted.and_then(|()| importer.settle(in_flight)) {
-                    failed = Some(error);
-                    return Err(ClusterError::Stopped);
-                }
-            }
-            importer.waiting.push_back(Waiting::PieceEnd);
-            Ok(())
+            importer.take(piece, in_flight).map_err(|error| {
+                failed = Some(error);
+                ClusterError::Stopped
+            })
         },
     );
     if let Some(error) = failed {
@@ -338,4 +341,82 @@ where
     read.map_err(ImportError::Input)?;
     importer.summary.seconds = seconds_before + begun.elapsed().as_secs_f64();
     Ok(importer.summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use wonbon_cluster::fields::ChosenFields;
+
+    use super::*;
+
+    /// Hears how many pieces are done with.
+    struct Done<'a>(&'a AtomicU64);
+
+    impl Listener for Done<'_> {
+        type Error = Infallible;
+
+        fn added(&mut self, _: &str, _: &Added, _: Instant) -> Result<(), Infallible> {
+            Ok(())
+        }
+
+        fn redirected(&mut self, _: &str, _: &str) -> Result<(), Infallible> {
+            Ok(())
+        }
+
+        fn refused(&mut self, _: &str) {}
+
+        fn skipped(&mut self, _: Skipped) {}
+
+        fn durable(&mut self, pieces: u64, _: &AddSummary) -> Result<(), Infallible> {
+            self.0.store(pieces, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    /// Sees how many pieces wait while the next is read.
+    struct Reading<'a> {
+        done: &'a AtomicU64,
+        read: AtomicU64,
+        most_waiting: AtomicU64,
+    }
+
+    impl Progress for Reading<'_> {
+        fn advance(&self, _: u64) {
+            let waiting =
+                self.read.fetch_add(1, Ordering::Relaxed) - self.done.load(Ordering::Relaxed);
+            self.most_waiting.fetch_max(waiting, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn files_without_a_single_document_do_not_pile_up() {
+        const FILES: u64 = 200;
+        let folder = tempfile::tempdir().unwrap();
+        let posts = folder.path().join("posts");
+        std::fs::create_dir(&posts).unwrap();
+        for file in 0..FILES {
+            std::fs::write(posts.join(format!("{file:03}.jsonl")), "no document\n").unwrap();
+        }
+        let store = Store::open_or_create(&folder.path().join("store"), None).unwrap();
+        let paths: Vec<PathBuf> = vec![posts];
+        let fields = ChosenFields::default().names(&paths, None).unwrap();
+        let done = AtomicU64::new(0);
+        let what = Import {
+            store: &store,
+            inputs: &Inputs::find(&paths, fields).unwrap(),
+            sweep: None,
+            threads: NonZeroUsize::MIN,
+            in_flight: 8,
+            skip_pieces: 0,
+        };
+        let reading =
+            Reading { done: &done, read: AtomicU64::new(0), most_waiting: AtomicU64::new(0) };
+        let summary = import(&what, AddSummary::default(), &reading, &mut Done(&done)).unwrap();
+        assert_eq!((summary.refused, done.load(Ordering::Relaxed)), (FILES, FILES));
+        assert!(reading.most_waiting.into_inner() <= 8);
+    }
 }

@@ -487,6 +487,7 @@ impl Database {
     /// The way to many originals with all that is shown of them.
     pub(crate) fn originals(&self) -> Result<Originals<'_>, StoreError> {
         static WHOLE: LazyLock<String> = LazyLock::new(|| {
+            // The first of the columns is the row, the only one that both tables have.
             format!(
                 "SELECT documents.{COLUMNS}, text, \
                  (SELECT count(*) FROM documents AS copies WHERE copies.original = documents.row) \

@@ -197,8 +197,8 @@ impl Store {
         Ok(found.unwrap_or_default())
     }
 
-    /// As [`search`](Self::search), if no more than about so many originals are to be looked at; `None` if not, or if that
-    /// cannot be told before.
+    /// As [`search`](Self::search), if no more than about so many originals are to be looked at; `None` if not, or
+    /// if that cannot be told before.
     ///
     /// # Errors
     ///
