@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use wonbon_input::time::format_time;
-use wonbon_server::json;
+use wonbon_app::answers;
 use wonbon_store::{
     Answer, Match, Measure, Question, Row, Source, Sources, SourcesQuestion, Store,
 };
@@ -157,7 +156,7 @@ fn ask(
     let mut output = Output::new();
     for (place, found) in (1..).zip(&answer.matches) {
         if args.json {
-            output.json_line(&json::Match::of(found))?;
+            output.json_line(&answers::Match::of(found))?;
         } else {
             output.styled(&shown(place, found, measure))?;
         }
@@ -206,12 +205,8 @@ fn shown(place: usize, found: &Match, measure: Measure) -> String {
     if let Some(original) = &document.verdict.original {
         let _ = write!(verdict, " of {original}");
     }
-    let _ = writeln!(
-        text,
-        "     {FAINT}{}  {}  {verdict}{FAINT:#}",
-        document.key,
-        format_time(document.created)
-    );
+    let _ =
+        writeln!(text, "     {FAINT}{}  {}  {verdict}{FAINT:#}", document.key, document.created);
     let value = |name: &str, value: f64, ranked: bool| {
         if ranked {
             format!("{BOLD}{name} {value:.3}{BOLD:#}")
@@ -242,9 +237,9 @@ pub(crate) fn run_sources(args: &SourcesArgs, directory: &Path) -> anyhow::Resul
     let mut output = Output::new();
     if args.about.json {
         for source in &answer.sources {
-            output.json_line(&json::Source::of(source, &about.text))?;
+            output.json_line(&answers::Source::of(source, &about.text))?;
         }
-        output.json_line(&json::Explained::of(&answer, &about.text))?;
+        output.json_line(&answers::Explained::of(&answer, &about.text))?;
     } else {
         for (place, source) in (1..).zip(&answer.sources) {
             output.styled(&shown_source(place, source, &answer, &about.text))?;
@@ -268,7 +263,7 @@ fn shown_source(place: usize, source: &Source, answer: &Sources, asked: &str) ->
         "{place:>3}. {BOLD}{}{BOLD:#}\n     {FAINT}{}  {}{FAINT:#}\n     explains {} of {} words ({:.1} %)",
         document.title.as_deref().unwrap_or(&document.key),
         document.key,
-        format_time(document.created),
+        document.created,
         thousands(source.words as u64),
         thousands(answer.words as u64),
         percent(source.words, answer.words),

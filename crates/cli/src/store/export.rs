@@ -11,8 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
-use wonbon_input::time::format_time;
-use wonbon_server::json;
+use wonbon_app::answers;
 use wonbon_store::{Decision, Kind, Store, StoredDocument};
 
 use super::open_to_read;
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         let mut output = Output::new();
         store.for_each(|document| -> anyhow::Result<()> {
             if wanted(&document) {
-                output.json_line(&json::Document::of(&document))?;
+                output.json_line(&answers::Document::of(&document))?;
             }
             Ok(())
         })?;
@@ -79,7 +78,7 @@ fn write_lines(
     let mut file = BufWriter::new(File::create(path).with_context(writing)?);
     store.for_each(|document| -> anyhow::Result<()> {
         if wanted(&document) {
-            serde_json::to_writer(&mut file, &json::Document::of(&document))
+            serde_json::to_writer(&mut file, &answers::Document::of(&document))
                 .map_err(io::Error::from)
                 .and_then(|()| file.write_all(b"\n"))
                 .with_context(writing)?;
@@ -149,7 +148,7 @@ fn batch(schema: &Arc<Schema>, group: &[StoredDocument]) -> Result<RecordBatch, 
         Arc::new(group.iter().map(of).collect::<StringArray>())
     }
     let created: StringArray =
-        group.iter().map(|document| Some(format_time(document.created))).collect();
+        group.iter().map(|document| Some(document.created.to_string())).collect();
     RecordBatch::try_new(
         schema.clone(),
         vec![

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use wonbon_server::json;
+use wonbon_app::answers;
 use wonbon_store::{Passage, Store, WatchReport};
 
-use super::{explained, open_to_read, share, shown_time, unknown};
+use super::{explained, open_to_read, share, unknown};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -87,7 +87,7 @@ fn list(store: &Store, as_json: bool) -> anyhow::Result<Outcome> {
     let mut output = Output::new();
     for watched in store.watched()? {
         if as_json {
-            output.json_line(&json::WatchedPlace::of(&watched))?;
+            output.json_line(&answers::WatchedPlace::of(&watched))?;
         } else {
             let line = format!("{}\n", watched.place.key);
             output.bytes(line.as_bytes())?;
@@ -111,7 +111,7 @@ fn tell(store: &Store, min: f64, as_json: bool) -> anyhow::Result<Outcome> {
             outcome = Outcome::Refused;
         }
         if as_json {
-            output.json_line(&json::WatchReport::of(&report))?;
+            output.json_line(&answers::WatchReport::of(&report))?;
         } else {
             output.styled(&shown(&report))?;
         }
@@ -148,7 +148,7 @@ fn shown(report: &WatchReport) -> String {
             "  {}\n    resemblance {:.3}, {missing} words missing, {added} put in, last seen {}",
             copy.place.key,
             copy.resemblance,
-            shown_time(copy.place.last)
+            copy.place.last.to_short_text()
         );
         for passage in copy.passages.iter().take(MOST_PASSAGES) {
             let _ = writeln!(text, "    {}", shown_passage(passage));

@@ -1,0 +1,81 @@
+//! APJoin (Park 2012, figure 2): prefixes fitted to each pair of sizes.
+//!
+//! For a probe of size `x` and a partner of size `y` the overlap needed is known, so both
+//! prefixes are too: `x - required + 1` and `y - required + 1` tokens. A posting whose place
+//! lies behind the partner's prefix is removed, since probes only grow; a probe token behind
+//! the probe's prefix is skipped; everything else makes a candidate, without an upper bound to
+//! compute.
+//!
+//! The score of a candidate is exactly its overlap inside the two fitted prefixes, so
+//! verification goes on behind them.
+//!
+//! Cost: two table look-ups a posting; the fewest comparisons of the five.
+
+use super::inverted::{Inverted, Scores, verify_behind_prefixes, walk};
+use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
+use crate::collection::Collection;
+use crate::error::JoinError;
+
+/// Prefixes fitted to each pair of sizes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ApJoin;
+
+impl Algorithm for ApJoin {
+    fn name(&self) -> &'static str {
+        "apjoin"
+    }
+
+    fn join(
+        &self,
+        collection: &Collection,
+        params: &JoinParams<'_>,
+        sink: &mut dyn MatchSink,
+        counters: &mut Counters,
+    ) -> Result<(), JoinError> {
+        let mut index = Inverted::new(collection);
+        let mut scores = Scores::new(collection);
+        walk(collection, params, sink, counters, |probe, bounds, row, counters, matches| {
+            let x = probe.tokens;
+            let x_size = x.len() as u32;
+            for (i, &token) in x[..probe.prefix as usize].iter().enumerate() {
+                let list = index.seen_from(probe.side, token);
+                list.drop_smaller(collection, row.smallest());
+                let mut kept = list.head;
+                for at in list.head..list.postings.len() {
+                    let posting = list.postings[at];
+                    let size = collection.size(posting.record);
+                    let required = row.required(size);
+                    if posting.position + required > size {
+                        continue;
+                    }
+                    list.postings[kept] = posting;
+                    kept += 1;
+                    if i as u32 + required > x_size {
+                        continue;
+                    }
+                    counters.comparisons += 1;
+                    let score = &mut scores.of[posting.record as usize];
+                    if *score == 0 {
+                        scores.met.push(posting.record);
+                    }
+                    *score += 1;
+                }
+                list.postings.truncate(kept);
+            }
+            scores.drain(|indexed, score| {
+                counters.candidates += 1;
+                let y = collection.record(indexed);
+                let (score, y_size) = (score as u32, y.len() as u32);
+                let required = row.required(y_size);
+                let (x_prefix, y_prefix) = (x_size + 1 - required, y_size + 1 - required);
+                let overlap = verify_behind_prefixes(x, y, x_prefix, y_prefix, score, required);
+                if let Some(overlap) = overlap {
+                    matches.push(Match { probe: probe.record, indexed, overlap });
+                }
+            });
+            let prefix = bounds.index_prefix(probe.side, x_size);
+            index.add(collection, probe.record, prefix);
+            counters.postings += u64::from(prefix);
+        })
+    }
+}

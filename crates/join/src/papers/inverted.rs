@@ -1,0 +1,159 @@
+//! What the paper's five algorithms share: a growing inverted index, overlap scores and the
+//! walk over records.
+//!
+//! All five walk the records by ascending size, look up each record's prefix in the index, and
+//! then add the record itself. They differ in what they do with a posting, which is what each
+//! of their files shows.
+
+use crate::algorithm::{Counters, JoinParams, Match, MatchSink};
+use crate::bounds::{Bounds, Row};
+use crate::collection::{Collection, Side};
+use crate::error::JoinError;
+
+/// A token of an indexed record: which record, at which place (from 0) in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Posting {
+    pub record: u32,
+    pub position: u32,
+}
+
+/// The postings of one token, by ascending record and so by ascending size.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct List {
+    /// Postings before this are of records too small for any probe to come.
+    pub head: usize,
+    pub postings: Vec<Posting>,
+}
+
+impl List {
+    /// Steps over the records smaller than `smallest`, for good.
+    pub(super) fn drop_smaller(&mut self, collection: &Collection, smallest: u32) {
+        while self
+            .postings
+            .get(self.head)
+            .is_some_and(|posting| collection.size(posting.record) < smallest)
+        {
+            self.head += 1;
+        }
+    }
+}
+
+/// One list for each token, for each side.
+pub(crate) struct Inverted {
+    lists: [Vec<List>; 2],
+    two_sides: bool,
+}
+
+impl Inverted {
+    pub(super) fn new(collection: &Collection) -> Self {
+        let side = || vec![List::default(); collection.vocabulary() as usize];
+        let two_sides = collection.has_two_sides();
+        Self { lists: [side(), if two_sides { side() } else { Vec::new() }], two_sides }
+    }
+
+    /// The postings that a probe of this side looks at.
+    pub(super) fn seen_from(&mut self, side: Side, token: u32) -> &mut List {
+        let side = if self.two_sides { side.other() } else { side };
+        &mut self.lists[side as usize][token as usize]
+    }
+
+    /// Adds the first `prefix` tokens of a record.
+    pub(super) fn add(&mut self, collection: &Collection, record: u32, prefix: u32) {
+        let side = collection.side(record) as usize;
+        for (position, &token) in collection.record(record)[..prefix as usize].iter().enumerate() {
+            let posting = Posting { record, position: position as u32 };
+            self.lists[side][token as usize].postings.push(posting);
+        }
+    }
+}
+
+/// Overlaps counted so far for the records a probe has met.
+pub(crate) struct Scores {
+    pub of: Vec<i32>,
+    pub met: Vec<u32>,
+}
+
+/// Score of a pair that was excluded.
+pub(crate) const EXCLUDED: i32 = i32::MIN;
+
+impl Scores {
+    pub(super) fn new(collection: &Collection) -> Self {
+        Self { of: vec![0; collection.len()], met: Vec::new() }
+    }
+
+    /// Hands over the records met with their scores and forgets them.
+    pub(super) fn drain(&mut self, mut each: impl FnMut(u32, i32)) {
+        for &record in &self.met {
+            let score = std::mem::take(&mut self.of[record as usize]);
+            each(record, score);
+        }
+        self.met.clear();
+    }
+}
+
+/// One probe on its way through an algorithm.
+pub(crate) struct Probe<'a> {
+    pub record: u32,
+    pub side: Side,
+    pub tokens: &'a [u32],
+    pub prefix: u32,
+}
+
+/// Calls `visit` for each record in order with its row of bounds; `visit` pushes its matches.
+pub(crate) fn walk<'c>(
+    collection: &'c Collection,
+    params: &JoinParams<'_>,
+    sink: &mut dyn MatchSink,
+    counters: &mut Counters,
+    mut visit: impl FnMut(&Probe<'c>, &Bounds, &Row, &mut Counters, &mut Vec<Match>),
+) -> Result<(), JoinError> {
+    let bounds = Bounds::new(collection, params.measure, params.threshold);
+    let mut rows = [Row::default(), Row::default()];
+    let mut matches = Vec::new();
+    let total = collection.len() as u64;
+    for record in 0..collection.len() as u32 {
+        if record % 256 == 0 {
+            params.progress.advance(u64::from(record), total);
+            if params.progress.stop_asked() {
+                return Err(JoinError::Stopped);
+            }
+        }
+        let (side, tokens) = (collection.side(record), collection.record(record));
+        let size = tokens.len() as u32;
+        let row = &mut rows[side as usize];
+        row.prepare(&bounds, side, size);
+        let prefix = bounds.probe_prefix(side, size);
+        let probe = Probe { record, side, tokens, prefix };
+        visit(&probe, &bounds, row, counters, &mut matches);
+        if !matches.is_empty() {
+            counters.results += matches.len() as u64;
+            let flow = sink.accept(&matches);
+            matches.clear();
+            if flow.is_break() {
+                return Err(JoinError::Stopped);
+            }
+        }
+    }
+    params.progress.advance(total, total);
+    Ok(())
+}
+
+/// Finishes a candidate whose overlap inside the two prefixes is known: the prefix that ends
+/// with the smaller token is exhausted, so only tokens behind it can still be shared, with
+/// those of the other record that were not counted (PPJoin, section on verification).
+pub(crate) fn verify_behind_prefixes(
+    x: &[u32],
+    y: &[u32],
+    x_prefix: u32,
+    y_prefix: u32,
+    counted: u32,
+    required: u32,
+) -> Option<u32> {
+    let (x_prefix, y_prefix) = (x_prefix as usize, y_prefix as usize);
+    let (x_rest, y_rest) = if x[x_prefix - 1] < y[y_prefix - 1] {
+        (&x[x_prefix..], &y[counted as usize..])
+    } else {
+        (&x[counted as usize..], &y[y_prefix..])
+    };
+    crate::verify::overlap_from(counted, x_rest, y_rest, required)
+}
