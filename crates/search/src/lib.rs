@@ -28,6 +28,8 @@
 //!
 //! Not here: the documents, which of them are originals, and when to commit (`wonbon-store`).
 
+#![warn(unreachable_pub)]
+
 mod compile;
 mod date;
 mod directory;

@@ -61,7 +61,7 @@ pub(crate) struct Phrase {
 
 impl Phrase {
     /// Whether it ends in a single character of a run, which stands for all that begins with it.
-    pub fn has_open_end(&self) -> bool {
+    pub(crate) fn has_open_end(&self) -> bool {
         self.units.last().is_some_and(|unit| unit.in_run && !unit.joined)
     }
 }
@@ -176,7 +176,7 @@ impl Item {
 
 impl Phrase {
     /// The units of a text, if it has any.
-    pub fn of(text: &str) -> Option<Phrase> {
+    pub(crate) fn of(text: &str) -> Option<Phrase> {
         let mut units = Vec::new();
         for_each_unit(text, |unit| {
             let (in_run, joined) = (unit.in_run, unit.joined);

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use wonbon_text::difference::{Kind as SpanKind, difference};
+use wonbon_text::difference::{SpanKind, difference};
 
 use super::ask::Measure;
 use super::moved::MOST_PLACES;
