@@ -31,7 +31,6 @@
 #![warn(unreachable_pub)]
 
 mod compile;
-mod date;
 mod directory;
 mod document;
 mod either;
