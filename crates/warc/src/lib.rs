@@ -29,6 +29,8 @@
 //! gives the records before the cut and says where it is torn.
 //! Not here: fetching, files of a crawl and their names, what a page means.
 
+#![warn(unreachable_pub)]
+
 mod date;
 mod digest;
 mod error;
@@ -43,6 +45,6 @@ pub use date::{Date, NotADate};
 pub use digest::{Digest, NotADigest};
 pub use error::{Damage, WarcError};
 pub use identifier::{NotARecordId, RecordId};
-pub use reader::{Found, Header, Limits, Reader};
-pub use record::{Kind, REVISIT_PROFILE, Record, RefersTo, lines};
+pub use reader::{FoundRecord, Header, Limits, Reader};
+pub use record::{REVISIT_PROFILE, Record, RecordKind, RefersTo, lines};
 pub use writer::{Place, Writer};
