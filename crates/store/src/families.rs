@@ -22,10 +22,10 @@ use std::sync::{Arc, RwLock};
 use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
 use wonbon_sketch::ElementSet;
 
+use crate::copy_features::CopyFeatures;
 use crate::database::{Database, Record, Standing};
 use crate::document::{Kind, Order};
 use crate::error::StoreError;
-use crate::held::HeldCopies;
 use crate::judge::{Asked, Judge, Judgement, ShingleCache};
 use crate::prepare::Preparer;
 use crate::questions::resemblance_of_versions;
@@ -46,7 +46,7 @@ pub(crate) struct Families {
     preparer: Preparer,
     shingles: ShingleCache,
     /// Built when first needed.
-    held: Option<HeldCopies>,
+    copy_features: Option<CopyFeatures>,
     /// No copy was created later than this.
     latest_copy: Option<i64>,
     /// The number of the last change.
@@ -72,7 +72,7 @@ impl Families {
             params,
             preparer,
             shingles: ShingleCache::default(),
-            held: None,
+            copy_features: None,
             latest_copy: database.latest_copy()?,
             last_change: 0,
             next_row: 0,
@@ -150,7 +150,7 @@ impl Families {
         self.shingles.remove(record.row);
         self.database.delete(record)?;
         self.note_change(record.row)?;
-        self.work_off()
+        self.judge_pending()
     }
 
     fn note_change(&mut self, row: Row) -> Result<(), StoreError> {
@@ -196,8 +196,8 @@ impl Families {
             kind => {
                 self.latest_copy = self.latest_copy.max(Some(record.created));
                 // A copy with its original's shingles is judged as its original is.
-                if let (Kind::Copy, Some(held)) = (kind, &mut self.held) {
-                    held.insert(record.row, &record.features);
+                if let (Kind::Copy, Some(copies)) = (kind, &mut self.copy_features) {
+                    copies.insert(record.row, &record.features);
                 }
                 Ok(())
             }
@@ -211,16 +211,16 @@ impl Families {
         if self.latest_copy.is_none_or(|latest| usual && latest < record.created) {
             return Ok(());
         }
-        if self.held.is_none() {
-            let mut held = HeldCopies::new(self.params.features);
+        if self.copy_features.is_none() {
+            let mut copies = CopyFeatures::new(self.params.features);
             self.database.for_each_differing_copy(|row, features| {
-                held.insert(row, &features);
+                copies.insert(row, &features);
                 Ok(())
             })?;
-            self.held = Some(held);
+            self.copy_features = Some(copies);
         }
-        let held = self.held.as_ref().expect("it was just built");
-        for row in held.matches(&record.features, self.params.agreeing) {
+        let copies = self.copy_features.as_ref().expect("it was just built");
+        for row in copies.matches(&record.features, self.params.agreeing) {
             if let Some(copy) = self.database.record(row)?
                 && copy.order() > record.order()
             {
@@ -242,8 +242,8 @@ impl Families {
             }
             Kind::Empty => {}
             _ => {
-                if let Some(held) = &mut self.held {
-                    held.remove(record.row);
+                if let Some(copies) = &mut self.copy_features {
+                    copies.remove(record.row);
                 }
             }
         }
@@ -271,13 +271,13 @@ impl Families {
         if self.again.is_empty() {
             return Ok(());
         }
-        self.work_off()?;
+        self.judge_pending()?;
         let settled = self.database.record(record.row)?;
         record.standing = settled.map_or(record.standing, |settled| settled.standing);
         Ok(())
     }
 
-    fn work_off(&mut self) -> Result<(), StoreError> {
+    fn judge_pending(&mut self) -> Result<(), StoreError> {
         while let Some(order) = self.again.pop_first() {
             let Some(mut record) = self.database.record(order.row)? else { continue };
             let judge = Judge {
@@ -317,7 +317,7 @@ impl Families {
         }
         drop(index);
         self.again.clear();
-        self.held = None;
+        self.copy_features = None;
         self.shingles.clear();
         self.latest_copy = self.database.latest_copy()?;
         self.read_counters()

@@ -144,7 +144,7 @@ impl Preparer {
 
     pub(crate) fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
         let examined = self.examine(document)?;
-        let text = compressed(&examined.text)?;
+        let text = compress(&examined.text)?;
         let plain = (examined.text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*examined.text));
         let Examined { title, language, words, text_name, features, .. } = examined;
         let shingles = ElementSet::new(examined.shingles);
@@ -260,7 +260,7 @@ fn set_name(shingles: &ElementSet) -> u64 {
 }
 
 /// A text as the database keeps it: compressed, with a checksum of its own.
-pub(crate) fn compressed(text: &str) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn compress(text: &str) -> Result<Vec<u8>, StoreError> {
     thread_local! {
         static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
     }
@@ -282,8 +282,8 @@ pub(crate) fn compressed(text: &str) -> Result<Vec<u8>, StoreError> {
         .map_err(|error| StoreError::WriteFailed { what: error.to_string() })
 }
 
-/// What [`compressed`] made; `None` if it is not exactly that.
-pub(crate) fn decompressed(bytes: &[u8]) -> Option<String> {
+/// What [`compress`] made; `None` if it is not exactly that.
+pub(crate) fn decompress(bytes: &[u8]) -> Option<String> {
     let most = zstd::zstd_safe::get_frame_content_size(bytes).ok()??;
     let most = usize::try_from(most).ok().filter(|&most| most <= MOST_CONTENT_BYTES * 2)?;
     thread_local! {
@@ -307,11 +307,11 @@ mod tests {
         let text = "Wonbon finds 원본 and copies. ".repeat(400);
         for length in [0, 1, 100, PLAIN_LITERALS_BYTES, PLAIN_LITERALS_BYTES + 1, text.len()] {
             let length = (0..=length).rev().find(|&at| text.is_char_boundary(at)).unwrap();
-            let mut bytes = compressed(&text[..length]).unwrap();
-            assert_eq!(decompressed(&bytes).as_deref(), Some(&text[..length]));
-            assert_eq!(decompressed(&bytes[..bytes.len() - 1]), None);
+            let mut bytes = compress(&text[..length]).unwrap();
+            assert_eq!(decompress(&bytes).as_deref(), Some(&text[..length]));
+            assert_eq!(decompress(&bytes[..bytes.len() - 1]), None);
             *bytes.last_mut().unwrap() ^= 1;
-            assert_eq!(decompressed(&bytes), None, "{length} bytes");
+            assert_eq!(decompress(&bytes), None, "{length} bytes");
         }
     }
 }

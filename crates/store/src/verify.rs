@@ -152,7 +152,7 @@ impl Inner {
         }
         self.verify_versions(database, verified)?;
         verify_sweeps(database, verified)?;
-        for difference in crate::decisions::disagreements(database)? {
+        for difference in crate::database::find_disagreements(database)? {
             verified.differs(difference);
         }
         self.verify_families(database, orders, verified)?;

@@ -1,5 +1,5 @@
-//! The one writer: takes what is queued, decides in order, commits once, then acknowledges. Whose thread
-//! that is, `seat` decides.
+//! The one writer: takes what is queued, decides in order, commits once, then acknowledges. Which thread
+//! does this, `writer_queue` decides.
 //!
 //! Atomic by construction: whatever the timing of the clients, documents are decided one after
 //! another, so two copies stored at the same moment give exactly one original. A group is whatever
@@ -138,7 +138,7 @@ impl Writer {
     /// Leaves everything as the next opening likes it best.
     pub(crate) fn end(&mut self) {
         // What a clean end leaves undone is done at the next opening.
-        let _ = self.keep_house(true);
+        let _ = self.maintain(true);
         let _ = self.families.database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
     }
 
@@ -368,7 +368,7 @@ impl Writer {
     }
 
     /// Whether there is a snapshot to write.
-    pub(crate) fn house_is_due(&self) -> bool {
+    pub(crate) fn is_snapshot_due(&self) -> bool {
         let behind = self.families.last_change.saturating_sub(self.snapshot_mark);
         if behind < SNAPSHOT_CHANGES {
             return false;
@@ -378,9 +378,9 @@ impl Writer {
     }
 
     /// Writes the snapshot when it is time, and forgets changes that nobody needs any more.
-    pub(crate) fn keep_house(&mut self, flush: bool) -> Result<(), StoreError> {
+    pub(crate) fn maintain(&mut self, flush: bool) -> Result<(), StoreError> {
         let last = self.families.last_change;
-        let due = self.house_is_due();
+        let due = self.is_snapshot_due();
         let index = self.families.index.read().expect("no one panics with it");
         if due || (flush && last > self.snapshot_mark) {
             index.write_snapshot(&self.snapshot, last)?;

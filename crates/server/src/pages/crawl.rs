@@ -3,6 +3,7 @@
 //! The curves are over the pages that came. While a crawl runs the share is that of all known links, the
 //! nearest there is to the PageRank; when it has ended it is the PageRank of all known pages.
 
+use wonbon_app::jobs::{CrawlProgress, Job, JobState, USUAL_PAGES};
 use wonbon_crawl::order::ORDER_NAMES;
 use wonbon_pages::{
     Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, bytes, escape, thousands,
@@ -13,7 +14,6 @@ use super::jobs::{
     begin_live, end_live, facts, job_table, notes, parameters, progress_bar, state_part,
 };
 use super::pieces::form_mark;
-use crate::jobs::{CrawlProgress, Job, JobState, USUAL_PAGES};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 

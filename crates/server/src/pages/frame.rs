@@ -8,13 +8,13 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use wonbon_app::tokens::hexadecimal;
 use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, escape, fill};
 
 use super::pieces::quoted;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::tokens::hexadecimal;
 use crate::view::{
     LANGUAGE_COOKIE, Language, Reader, Reply, SCHEME_COOKIE, Scheme, View, set_cookie,
 };

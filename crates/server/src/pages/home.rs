@@ -1,6 +1,7 @@
 //! The first page: one box for a URL, a text or a query; counters; what came in lately.
 
 use serde::{Deserialize, Serialize};
+use wonbon_app::answers;
 use wonbon_pages::{Card, Cell, escape, thousands};
 use wonbon_store::Counts;
 
@@ -9,7 +10,6 @@ use super::frame::{address, page, reply};
 use super::pieces::{coded_paragraph, document_link, form_mark, time};
 use crate::api::places::Nothing;
 use crate::api::texts::{self, TextQuestion};
-use crate::json;
 use crate::messages::Say;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -27,7 +27,7 @@ struct HomeAnswer<'a> {
     originals: u64,
     copies: u64,
     empty: u64,
-    latest: Vec<json::Listed<'a>>,
+    latest: Vec<answers::Listed<'a>>,
 }
 
 /// `/`.
@@ -40,7 +40,7 @@ pub(crate) fn home(service: &Service, _: Nothing, view: &View) -> Result<Reply, 
             originals: counts.originals,
             copies: counts.copies,
             empty: counts.empty,
-            latest: latest.iter().map(json::Listed::of).collect(),
+            latest: latest.iter().map(answers::Listed::of).collect(),
         }));
     };
     let mut page = page(reader, "");

@@ -3,11 +3,11 @@
 //! Parts marked with `data-live` are taken anew from the page itself when an event of the job comes; without
 //! script the page says the same when it is loaded again.
 
+use wonbon_app::jobs::{Job, JobState, Wanted};
 use wonbon_pages::{Cell, Page, bytes, escape, thousands};
 
 use super::frame::{address, page, reply};
 use super::pieces::{form_mark, link, next_link, shown_time};
-use crate::jobs::{Job, JobState, Wanted};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 

@@ -77,7 +77,7 @@ impl Store {
     ///
     /// Why it was not stored.
     pub fn watch(&self, key: &str) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Watch { key: key.to_owned(), watch: true, reply })
+        self.ask_writer(|reply| Request::Watch { key: key.to_owned(), watch: true, reply })
     }
 
     /// Watches a document no more; tells whether it was watched.
@@ -86,7 +86,7 @@ impl Store {
     ///
     /// Why it was not stored.
     pub fn unwatch(&self, key: &str) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Watch { key: key.to_owned(), watch: false, reply })
+        self.ask_writer(|reply| Request::Watch { key: key.to_owned(), watch: false, reply })
     }
 
     /// The documents that are watched, in the order in which they were first stored.

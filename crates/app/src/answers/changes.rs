@@ -1,0 +1,345 @@
+//! Places, versions, sweeps, and what watching tells.
+
+use serde::Serialize;
+use wonbon_input::time::format_time;
+use wonbon_store::{ChangesQuestion, LIFE_CLASSES, PageHistory, RATE_CLASSES, SweepChanges};
+
+/// Where and when a document was seen.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Place<'a> {
+    /// The document's key.
+    pub id: &'a str,
+    /// Its site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<&'a str>,
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<&'a str>,
+    /// When it was first seen.
+    pub first: String,
+    /// When it was last seen.
+    pub last: String,
+    /// The first sweep of its site that missed it, if it is gone.
+    pub gone: Option<String>,
+    /// How many versions it has.
+    pub versions: u32,
+}
+
+impl<'a> Place<'a> {
+    /// Of a place.
+    #[must_use]
+    pub fn of(place: &'a wonbon_store::Place) -> Self {
+        Place {
+            id: &place.key,
+            site: place.site.as_deref(),
+            title: place.title.as_deref(),
+            first: format_time(place.first),
+            last: format_time(place.last),
+            gone: place.gone.map(format_time),
+            versions: place.versions,
+        }
+    }
+}
+
+/// A page and its versions.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct History<'a> {
+    /// The page.
+    pub page: Place<'a>,
+    /// Its versions, the first one first.
+    pub versions: Vec<Version<'a>>,
+}
+
+/// One version of a page.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Version<'a> {
+    /// Its number, from 1.
+    pub version: u32,
+    /// When it was created, as it says.
+    pub created: String,
+    /// When it was stored.
+    pub stored: String,
+    /// Its title.
+    pub title: Option<&'a str>,
+    /// Its words.
+    pub words: u64,
+    /// To the version before.
+    pub resemblance: Option<f64>,
+    /// When sweeps saw it, from the first to the last of each run.
+    pub seen: Vec<[String; 2]>,
+}
+
+impl<'a> History<'a> {
+    /// Of a page's history.
+    #[must_use]
+    pub fn of(history: &'a PageHistory) -> Self {
+        History {
+            page: Place::of(&history.place),
+            versions: history
+                .versions
+                .iter()
+                .map(|version| Version {
+                    version: version.version,
+                    created: format_time(version.created),
+                    stored: format_time(version.stored),
+                    title: version.title.as_deref(),
+                    words: version.words,
+                    resemblance: version.resemblance,
+                    seen: version.seen.iter().map(|(a, b)| [*a, *b].map(format_time)).collect(),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// How pages change.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Changes<'a> {
+    /// The site asked about; all if null.
+    pub site: Option<&'a str>,
+    /// From which date on.
+    pub since: Option<String>,
+    /// What each sweep saw, the earliest first.
+    pub sweeps: Vec<Sweep>,
+    /// Pages that were seen.
+    pub pages: u64,
+    /// Pairs of neighbouring sweeps that saw a page, over all pages.
+    pub intervals: u64,
+    /// Those between which it changed.
+    pub changed_intervals: u64,
+    /// Pages by how many times they changed.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u64>>))]
+    pub changes_per_page: Vec<(u32, u64)>,
+    /// Pages by the share of intervals in which they changed.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Object>>))]
+    pub change_rates: Vec<(&'static str, u64)>,
+    /// Changes by the resemblance of the two versions, from below 0.1 to 1.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Object>>))]
+    pub resemblances: Vec<(String, u64)>,
+    /// Lives that ended.
+    pub ended: Lives,
+    /// Lives that go on.
+    pub going_on: Lives,
+}
+
+/// What one sweep saw.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Sweep {
+    /// Its date.
+    pub sweep: String,
+    /// Pages it saw.
+    pub seen: u64,
+    /// On sites that were swept for the first time.
+    pub found: u64,
+    /// Never seen before.
+    pub born: u64,
+    /// Missed before, and seen before that.
+    pub came_back: u64,
+    /// Seen as another version.
+    pub changed: u64,
+    /// Seen as before.
+    pub unchanged: u64,
+    /// Seen before and missed now.
+    pub died: u64,
+    /// Moved to another address of their site.
+    pub moved_within: u64,
+    /// Moved to another site.
+    pub moved_between: u64,
+    /// How much those that changed resemble what they were.
+    pub mean_resemblance: Option<f64>,
+}
+
+/// How long pages lived.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Lives {
+    /// How many pages.
+    pub pages: u64,
+    /// Their mean life.
+    pub mean_days: Option<f64>,
+    /// The life in the middle.
+    pub median_days: Option<f64>,
+    /// Pages by how many sweeps of their site their life spans.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Object>>))]
+    pub by_sweeps: Vec<(&'static str, u64)>,
+}
+
+impl<'a> Changes<'a> {
+    /// Of the answer to a question.
+    #[must_use]
+    pub fn of(question: &ChangesQuestion<'a>, changes: &wonbon_store::Changes) -> Self {
+        Changes {
+            site: question.site,
+            since: question.since.map(format_time),
+            sweeps: changes.sweeps.iter().map(Sweep::of).collect(),
+            pages: changes.pages,
+            intervals: changes.intervals,
+            changed_intervals: changes.changed_intervals,
+            changes_per_page: changes.changes_per_page.iter().map(|(a, b)| (*a, *b)).collect(),
+            change_rates: RATE_CLASSES.into_iter().zip(changes.rates).collect(),
+            resemblances: resemblance_classes().into_iter().zip(changes.resemblances).collect(),
+            ended: Lives::of(&changes.ended),
+            going_on: Lives::of(&changes.going_on),
+        }
+    }
+}
+
+impl Sweep {
+    fn of(counts: &SweepChanges) -> Self {
+        Sweep {
+            sweep: format_time(counts.sweep),
+            seen: counts.seen,
+            found: counts.found,
+            born: counts.born,
+            came_back: counts.came_back,
+            changed: counts.changed,
+            unchanged: counts.unchanged,
+            died: counts.died,
+            moved_within: counts.moved_within,
+            moved_between: counts.moved_between,
+            mean_resemblance: counts.mean_resemblance(),
+        }
+    }
+}
+
+impl Lives {
+    fn of(lives: &wonbon_store::Lives) -> Self {
+        Lives {
+            pages: lives.pages,
+            mean_days: lives.mean().map(days),
+            median_days: lives.median.map(|life| days(life as f64)),
+            by_sweeps: LIFE_CLASSES.into_iter().zip(lives.by_sweeps).collect(),
+        }
+    }
+}
+
+/// Microseconds as days.
+#[must_use]
+pub fn days(microseconds: f64) -> f64 {
+    microseconds / 86_400e6
+}
+
+/// The names of the classes of resemblance.
+#[must_use]
+pub fn resemblance_classes() -> Vec<String> {
+    let tenth = |at: usize| format!("{:.1}–{:.1}", at as f64 / 10.0, (at + 1) as f64 / 10.0);
+    (0..10).map(tenth).chain(["1".to_owned()]).collect()
+}
+
+/// A watched document.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WatchedPlace<'a> {
+    /// The document.
+    pub document: Place<'a>,
+    /// Since when it is watched.
+    pub since: String,
+}
+
+impl<'a> WatchedPlace<'a> {
+    /// Of a watched document.
+    #[must_use]
+    pub fn of(watched: &'a wonbon_store::Watched) -> Self {
+        WatchedPlace { document: Place::of(&watched.place), since: format_time(watched.since) }
+    }
+}
+
+/// What the copies of a watched document look like.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WatchReport<'a> {
+    /// The document.
+    pub document: Place<'a>,
+    /// Copies with its very words.
+    pub faithful: u64,
+    /// Copies with the very words of an earlier version.
+    pub outdated: Vec<WatchOutdated<'a>>,
+    /// Copies that differ, the most alike first.
+    pub differing: Vec<WatchCopy<'a>>,
+    /// Whether there may be more copies than were looked at.
+    pub cut: bool,
+}
+
+/// A copy of an earlier version.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WatchOutdated<'a> {
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place<'a>,
+    /// The version whose words it has.
+    pub follows: u32,
+}
+
+/// A copy that differs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WatchCopy<'a> {
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place<'a>,
+    /// Its exact resemblance to the document.
+    pub resemblance: f64,
+    /// Words only the document has.
+    pub words_missing: usize,
+    /// Words only the copy has.
+    pub words_added: usize,
+    /// Where it differs.
+    pub passages: Vec<Passage<'a>>,
+}
+
+/// A passage in which a copy differs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Passage<'a> {
+    /// Words before it.
+    pub before: &'a str,
+    /// What the document says.
+    pub reference: &'a str,
+    /// What the copy says.
+    pub copy: &'a str,
+    /// Words after it.
+    pub after: &'a str,
+}
+
+impl<'a> WatchReport<'a> {
+    /// Of a report.
+    #[must_use]
+    pub fn of(report: &'a wonbon_store::WatchReport) -> Self {
+        let passage = |passage: &'a wonbon_store::Passage| Passage {
+            before: &passage.before,
+            reference: &passage.reference,
+            copy: &passage.copy,
+            after: &passage.after,
+        };
+        WatchReport {
+            document: Place::of(&report.watched.place),
+            faithful: report.faithful,
+            outdated: report
+                .outdated
+                .iter()
+                .map(|(place, version)| WatchOutdated {
+                    place: Place::of(place),
+                    follows: *version,
+                })
+                .collect(),
+            differing: report
+                .differing
+                .iter()
+                .map(|copy| WatchCopy {
+                    place: Place::of(&copy.place),
+                    resemblance: copy.resemblance,
+                    words_missing: copy.words.0,
+                    words_added: copy.words.1,
+                    passages: copy.passages.iter().map(passage).collect(),
+                })
+                .collect(),
+            cut: report.cut,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a store holds and takes.
+
+use serde::Serialize;
+use wonbon_input::time::format_time;
+use wonbon_store::{Store, StoreError};
+
+/// What a store holds, how it decides, what it takes.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Status {
+    /// Where it is.
+    pub store: String,
+    /// What makes a copy.
+    pub rule: String,
+    /// Words in a shingle.
+    pub shingle_words: usize,
+    /// Where the permutations come from.
+    pub seed: String,
+    /// All documents.
+    pub documents: u64,
+    /// Of them originals.
+    pub originals: u64,
+    /// Of them copies.
+    pub copies: u64,
+    /// Of them without words.
+    pub empty: u64,
+    /// Earlier versions that are kept.
+    pub old_versions: u64,
+    /// Sweeps that were added.
+    pub sweeps: u64,
+    /// The date of the latest.
+    pub latest_sweep: Option<String>,
+    /// Documents that are watched.
+    pub watched: u64,
+    /// Bytes of the database.
+    pub database_bytes: u64,
+    /// Bytes of the index's snapshot.
+    pub snapshot_bytes: u64,
+    /// Bytes of the search index.
+    pub search_bytes: u64,
+    /// Bytes of the index of shingles.
+    pub shingles_bytes: u64,
+    /// Bytes of memory of the index.
+    pub index_memory_bytes: u64,
+    /// Changes that search has not seen yet.
+    pub search_behind: u64,
+    /// How long opening took.
+    pub open_seconds: f64,
+}
+
+impl Status {
+    /// Of a store that took so long to open.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn of(store: &Store, open_seconds: f64) -> Result<Self, StoreError> {
+        let (counts, disk, params) = (store.counts()?, store.disk_bytes(), store.params());
+        let date = |time: i64| {
+            let text = format_time(time);
+            text.strip_suffix("T00:00:00Z").map_or_else(|| text.clone(), str::to_owned)
+        };
+        Ok(Status {
+            store: store.directory().display().to_string(),
+            rule: params.rule.to_string(),
+            shingle_words: params.shingle_words.get(),
+            seed: params.seed.to_string(),
+            documents: counts.documents,
+            originals: counts.originals,
+            copies: counts.copies,
+            empty: counts.empty,
+            old_versions: counts.old_versions,
+            sweeps: counts.sweeps,
+            latest_sweep: counts.latest_sweep.map(date),
+            watched: counts.watched,
+            database_bytes: disk.database,
+            snapshot_bytes: disk.snapshot,
+            search_bytes: disk.search,
+            shingles_bytes: disk.shingles,
+            index_memory_bytes: store.index_bytes() as u64,
+            search_behind: store.search_behind()?,
+            open_seconds,
+        })
+    }
+}

@@ -1,0 +1,422 @@
+//! Files into a store: every document decided in the order of the input, told once it is durable.
+//!
+//! Reading, core text, words, features and compression run on several threads; the store's one writer
+//! decides. What is on its way is bounded, and what became of each row is told to a [`Listener`] in
+//! the order of the input. The program (`wonbon add`) and the service's import jobs both use this.
+//!
+//! Guarantee: when a listener hears [`Listener::durable`] of so many pieces, everything in them is
+//! stored; an import that passes them over goes on behind them. What stands between them and the end
+//! of an import that was killed is read again, and known documents are unchanged by that.
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+use wonbon_cluster::ClusterError;
+use wonbon_cluster::progress::Progress;
+use wonbon_cluster::reading::{Inputs, Piece, Skipped, Visited, for_each_unknown_document};
+use wonbon_input::time::microseconds;
+use wonbon_store::{
+    Added, Content, NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store,
+    StoreError,
+};
+
+use crate::answers::AddSummary;
+
+/// What is imported, and how.
+#[derive(Debug)]
+pub struct Import<'a> {
+    /// Where to.
+    pub store: &'a Store,
+    /// Which files.
+    pub inputs: &'a Inputs,
+    /// The date of the sweep that saw the documents, if one did.
+    pub sweep: Option<i64>,
+    /// Threads that read.
+    pub threads: NonZeroUsize,
+    /// Documents that may be on their way through the store at a time. More share a commit.
+    pub in_flight: usize,
+    /// Pieces of the input that an earlier import has finished.
+    pub skip_pieces: u64,
+}
+
+/// Hears what became of the rows, in the order of the input.
+pub trait Listener {
+    /// Why it wants to hear no more.
+    type Error;
+
+    /// A document is stored; it was read at `since`.
+    ///
+    /// # Errors
+    ///
+    /// The import ends.
+    fn added(&mut self, key: &str, added: &Added, since: Instant) -> Result<(), Self::Error>;
+
+    /// A redirect is noted.
+    ///
+    /// # Errors
+    ///
+    /// The import ends.
+    fn redirected(&mut self, key: &str, target: &str) -> Result<(), Self::Error>;
+
+    /// A row was refused.
+    fn refused(&mut self, why: &str);
+
+    /// A row is no document.
+    fn skipped(&mut self, row: Skipped);
+
+    /// So many pieces of the input, counted from its beginning, are done with for good.
+    ///
+    /// # Errors
+    ///
+    /// The import ends.
+    fn durable(&mut self, pieces: u64, summary: &AddSummary) -> Result<(), Self::Error> {
+        let _ = (pieces, summary);
+        Ok(())
+    }
+}
+
+/// Why an import ended early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError<E> {
+    /// The store did not take a document.
+    #[error(transparent)]
+    Store(StoreError),
+    /// The input could not be read, or somebody asked to stop.
+    #[error(transparent)]
+    Input(ClusterError),
+    /// The listener wanted to hear no more.
+    #[error("nobody listens any more")]
+    Listener(E),
+}
+
+/// A creation time that cannot be understood.
+#[derive(Debug, thiserror::Error)]
+#[error("`{key}` has a creation time that is none: {time}")]
+pub struct NotATime {
+    key: String,
+    time: String,
+}
+
+/// A document as it was read, as the store takes it.
+///
+/// # Errors
+///
+/// [`NotATime`].
+pub fn new_document<'a>(visited: &Visited<'a>) -> Result<NewDocument<'a>, NotATime> {
+    let created =
+        match visited.created {
+            None => None,
+            Some(value) => Some(microseconds(value).ok_or_else(|| NotATime {
+                key: visited.id.to_owned(),
+                time: format!("{value:?}"),
+            })?),
+        };
+    Ok(NewDocument {
+        key: visited.id.into(),
+        created,
+        url: visited.url.map(Into::into),
+        site: visited.about.site.map(Into::into),
+        author: visited.about.author.map(Into::into),
+        title: visited.about.title.map(Into::into),
+        language: visited.about.language.map(Into::into),
+        sweep: None,
+        content: Content::Extracted { bytes: visited.bytes, text: visited.text },
+    })
+}
+
+/// A row made ready for the store.
+enum Ready {
+    Document(Box<Prepared>),
+    Seen(Recognised),
+    Redirect(Redirect),
+    /// A redirect of a web archive, of which nobody wants to know.
+    PassedOver,
+}
+
+impl Ready {
+    /// Makes a row ready, or says in words why it cannot be.
+    fn of(store: &Store, sweep: Option<i64>, visited: &Visited<'_>) -> Result<Ready, String> {
+        if let Some(to) = visited.redirect {
+            // What leads elsewhere is the address, whatever else the row is called.
+            let key = visited.url.unwrap_or(visited.id).to_owned();
+            let Some(sweep) = sweep else {
+                if visited.archived {
+                    return Ok(Ready::PassedOver);
+                }
+                return Err(format!(
+                    "`{key}` only leads to {to}: redirects are noted with --sweep"
+                ));
+            };
+            let site = visited.about.site.map(str::to_owned);
+            return Ok(Ready::Redirect(Redirect { key, target: to.to_owned(), sweep, site }));
+        }
+        let document = new_document(visited).map_err(|error| error.to_string())?;
+        let document = NewDocument { sweep, ..document };
+        if visited.recognised {
+            return Ok(Ready::Seen(Recognised::of(&document)));
+        }
+        let prepared = store.prepare(&document).map_err(|error| error.to_string())?;
+        Ok(Ready::Document(Box::new(match visited.archived {
+            true => prepared.created_at_the_latest(),
+            false => prepared,
+        })))
+    }
+}
+
+/// What is on its way through the store, and what waits for it to be told and counted in the order of the
+/// input: what is counted when a piece is durable is of that piece and those before it.
+enum Waiting {
+    Document(String, Instant, Pending),
+    Seen(String, Instant, Pending),
+    Redirect(String, String, PendingRedirect),
+    Refused(String),
+    Skipped(Skipped),
+    PassedOver(u64),
+    /// Everything before it is a piece of the input.
+    PieceEnd,
+}
+
+/// The rows of a piece, made ready at some moment or refused.
+type Rows = Vec<Result<(Ready, Instant), String>>;
+
+struct Importer<'a, L> {
+    store: &'a Store,
+    listener: &'a mut L,
+    waiting: VecDeque<Waiting>,
+    summary: AddSummary,
+    pieces: u64,
+}
+
+impl<L: Listener> Importer<'_, L> {
+    /// Hands over a piece of the input; no more than `most` is on its way then.
+    fn take(&mut self, piece: Piece<Rows>, most: usize) -> Result<(), ImportError<L::Error>> {
+        self.waiting.push_back(Waiting::PassedOver(piece.passed_over));
+        self.waiting.extend(piece.skipped.into_iter().map(Waiting::Skipped));
+        for row in piece.output {
+            match row {
+                Ok((ready, since)) => self.submit(ready, since)?,
+                Err(why) => self.waiting.push_back(Waiting::Refused(why)),
+            }
+            self.settle(most)?;
+        }
+        self.waiting.push_back(Waiting::PieceEnd);
+        self.settle(most)
+    }
+
+    fn submit(&mut self, ready: Ready, since: Instant) -> Result<(), ImportError<L::Error>> {
+        let waiting = match ready {
+            Ready::Document(prepared) => {
+                let key = prepared.key().to_owned();
+                let pending = self.store.submit(*prepared).map_err(ImportError::Store)?;
+                Waiting::Document(key, since, pending)
+            }
+            Ready::Seen(recognised) => {
+                let key = recognised.key().to_owned();
+                let pending =
+                    self.store.submit_recognised(recognised).map_err(ImportError::Store)?;
+                Waiting::Seen(key, since, pending)
+            }
+            Ready::Redirect(redirect) => {
+                let pending = self.store.submit_redirect(&redirect).map_err(ImportError::Store)?;
+                Waiting::Redirect(redirect.key, redirect.target, pending)
+            }
+            Ready::PassedOver => Waiting::PassedOver(1),
+        };
+        self.waiting.push_back(waiting);
+        Ok(())
+    }
+
+    /// Waits for what was handed over first, until no more than `most` is on its way.
+    fn settle(&mut self, most: usize) -> Result<(), ImportError<L::Error>> {
+        while self.waiting.len() > most {
+            let Some(first) = self.waiting.pop_front() else { break };
+            self.settled(first)?;
+        }
+        Ok(())
+    }
+
+    fn settled(&mut self, waiting: Waiting) -> Result<(), ImportError<L::Error>> {
+        let (key, since, added) = match waiting {
+            Waiting::PieceEnd => {
+                self.pieces += 1;
+                let told = self.listener.durable(self.pieces, &self.summary);
+                return told.map_err(ImportError::Listener);
+            }
+            Waiting::Redirect(key, target, pending) => {
+                pending.wait().map_err(ImportError::Store)?;
+                self.summary.redirects += 1;
+                return self.listener.redirected(&key, &target).map_err(ImportError::Listener);
+            }
+            Waiting::Refused(why) => {
+                self.refuse(&why);
+                return Ok(());
+            }
+            Waiting::Skipped(row) => {
+                self.summary.refused += 1;
+                self.listener.skipped(row);
+                return Ok(());
+            }
+            Waiting::PassedOver(rows) => {
+                self.summary.passed_over += rows;
+                return Ok(());
+            }
+            Waiting::Document(key, since, pending) => (key, since, pending.wait()),
+            Waiting::Seen(key, since, pending) => match pending.wait() {
+                Err(StoreError::NotRecognised { key }) => {
+                    self.refuse(&format!(
+                        "`{key}` stands here twice with different content: add it once more"
+                    ));
+                    return Ok(());
+                }
+                added => {
+                    self.summary.recognised += 1;
+                    (key, since, added)
+                }
+            },
+        };
+        let added = added.map_err(ImportError::Store)?;
+        self.summary.count(&added);
+        self.listener.added(&key, &added, since).map_err(ImportError::Listener)
+    }
+
+    fn refuse(&mut self, why: &str) {
+        self.summary.refused += 1;
+        self.listener.refused(why);
+    }
+}
+
+/// Imports files. Counts go on from `summary`, which an earlier import of the same files told when it
+/// was durable. What was handed over when something fails is waited for and told all the same.
+///
+/// # Errors
+///
+/// [`ImportError`]; what was told is stored.
+pub fn import<L: Listener + Send>(
+    import: &Import<'_>,
+    summary: AddSummary,
+    progress: &dyn Progress,
+    listener: &mut L,
+) -> Result<AddSummary, ImportError<L::Error>>
+where
+    L::Error: Send,
+{
+    let Import { store, inputs, sweep, threads, in_flight, skip_pieces } = *import;
+    let begun = Instant::now();
+    let seconds_before = summary.seconds;
+    let mut importer =
+        Importer { store, listener, waiting: VecDeque::new(), summary, pieces: skip_pieces };
+    let mut read_bytes = 0;
+    let mut failed = None;
+    // Whatever keeps a document from being recognised shows when it is stored.
+    let known = |visited: &Visited<'_>| {
+        sweep.is_some()
+            && new_document(visited)
+                .is_ok_and(|document| matches!(store.recognise(&document), Ok(Some(_))))
+    };
+    let read = for_each_unknown_document(
+        inputs,
+        threads,
+        progress,
+        skip_pieces,
+        &known,
+        |visited, rows: &mut Rows| {
+            let since = Instant::now();
+            rows.push(Ready::of(store, sweep, visited).map(|ready| (ready, since)));
+        },
+        |piece: Piece<Rows>| {
+            read_bytes += piece.bytes;
+            progress.advance(read_bytes);
+            importer.take(piece, in_flight).map_err(|error| {
+                failed = Some(error);
+                ClusterError::Stopped
+            })
+        },
+    );
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    importer.settle(0)?;
+    read.map_err(ImportError::Input)?;
+    importer.summary.seconds = seconds_before + begun.elapsed().as_secs_f64();
+    Ok(importer.summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use wonbon_cluster::fields::ChosenFields;
+
+    use super::*;
+
+    /// Hears how many pieces are done with.
+    struct Done<'a>(&'a AtomicU64);
+
+    impl Listener for Done<'_> {
+        type Error = Infallible;
+
+        fn added(&mut self, _: &str, _: &Added, _: Instant) -> Result<(), Infallible> {
+            Ok(())
+        }
+
+        fn redirected(&mut self, _: &str, _: &str) -> Result<(), Infallible> {
+            Ok(())
+        }
+
+        fn refused(&mut self, _: &str) {}
+
+        fn skipped(&mut self, _: Skipped) {}
+
+        fn durable(&mut self, pieces: u64, _: &AddSummary) -> Result<(), Infallible> {
+            self.0.store(pieces, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    /// Sees how many pieces wait while the next is read.
+    struct Reading<'a> {
+        done: &'a AtomicU64,
+        read: AtomicU64,
+        most_waiting: AtomicU64,
+    }
+
+    impl Progress for Reading<'_> {
+        fn advance(&self, _: u64) {
+            let waiting =
+                self.read.fetch_add(1, Ordering::Relaxed) - self.done.load(Ordering::Relaxed);
+            self.most_waiting.fetch_max(waiting, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn files_without_a_single_document_do_not_pile_up() {
+        const FILES: u64 = 200;
+        let folder = tempfile::tempdir().unwrap();
+        let posts = folder.path().join("posts");
+        std::fs::create_dir(&posts).unwrap();
+        for file in 0..FILES {
+            std::fs::write(posts.join(format!("{file:03}.jsonl")), "no document\n").unwrap();
+        }
+        let store = Store::open_or_create(&folder.path().join("store"), None).unwrap();
+        let paths: Vec<PathBuf> = vec![posts];
+        let fields = ChosenFields::default().names(&paths, None).unwrap();
+        let done = AtomicU64::new(0);
+        let what = Import {
+            store: &store,
+            inputs: &Inputs::find(&paths, fields).unwrap(),
+            sweep: None,
+            threads: NonZeroUsize::MIN,
+            in_flight: 8,
+            skip_pieces: 0,
+        };
+        let reading =
+            Reading { done: &done, read: AtomicU64::new(0), most_waiting: AtomicU64::new(0) };
+        let summary = import(&what, AddSummary::default(), &reading, &mut Done(&done)).unwrap();
+        assert_eq!((summary.refused, done.load(Ordering::Relaxed)), (FILES, FILES));
+        assert!(reading.most_waiting.into_inner() <= 8);
+    }
+}

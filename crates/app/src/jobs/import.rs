@@ -1,0 +1,135 @@
+//! An import: files into the store the service serves.
+
+use std::path::Path;
+
+use serde_json::json;
+use wonbon_cluster::ClusterError;
+use wonbon_cluster::progress::Progress;
+use wonbon_cluster::reading::{Inputs, Skipped};
+use wonbon_crawl::progress::Control;
+use wonbon_store::Added;
+
+use super::batch::Watcher;
+use super::record::Durable;
+use super::request::ImportAsked;
+use super::{Entry, Jobs, Stopped, inputs, sentence, store_failed, without_place};
+use crate::answers::AddSummary;
+use crate::import::{Import, ImportError, Listener, import};
+
+/// Documents on their way at a time: with all jobs and all clients, less than the store's queue holds.
+const IN_FLIGHT: usize = 64;
+
+/// Tells a job's record what became of the rows.
+struct Recorder<'a> {
+    entry: &'a Entry,
+    /// Of all jobs, which is not told.
+    directory: &'a Path,
+    input_bytes: u64,
+    skipped_first: Vec<Skipped>,
+}
+
+impl Listener for Recorder<'_> {
+    type Error = std::convert::Infallible;
+
+    fn added(
+        &mut self,
+        _key: &str,
+        _added: &Added,
+        _since: std::time::Instant,
+    ) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    fn redirected(&mut self, _key: &str, _target: &str) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    fn refused(&mut self, why: &str) {
+        self.entry.note(why);
+    }
+
+    fn skipped(&mut self, row: Skipped) {
+        if self.skipped_first.len() < 20 {
+            let Skipped { file, row, why } = row;
+            let [file, why] = [file, why].map(|text| without_place(&text, self.directory));
+            self.skipped_first.push(Skipped { file, row, why });
+        }
+    }
+
+    fn durable(&mut self, pieces: u64, summary: &AddSummary) -> Result<(), Self::Error> {
+        let durable = Durable {
+            pieces,
+            input_bytes: self.input_bytes,
+            summary: summary.clone(),
+            skipped_first: self.skipped_first.clone(),
+        };
+        self.entry.progress(|job| {
+            job.durable = Some(durable);
+            job.progress.counts = counts(summary);
+        });
+        Ok(())
+    }
+}
+
+fn counts(summary: &AddSummary) -> std::collections::BTreeMap<String, u64> {
+    [
+        ("documents", summary.documents),
+        ("originals", summary.originals),
+        ("copies", summary.copies),
+        ("empty", summary.empty),
+        ("updated", summary.updated),
+        ("unchanged", summary.unchanged),
+        ("redirects", summary.redirects),
+        ("refused", summary.refused),
+    ]
+    .into_iter()
+    .map(|(name, count)| (name.to_owned(), count))
+    .collect()
+}
+
+pub(super) fn run(
+    jobs: &Jobs,
+    entry: &Entry,
+    asked: &ImportAsked,
+    control: &Control,
+) -> Result<serde_json::Value, Stopped> {
+    let directory = &jobs.config.directory;
+    let failed = |error: &dyn std::error::Error| Stopped::Failed(sentence(error, directory));
+    let stopped = |error: ClusterError| match error {
+        ClusterError::Stopped => Stopped::Asked,
+        error => failed(&error),
+    };
+    let paths = inputs::resolved(directory, &asked.inputs)
+        .map_err(|error| Stopped::Failed(error.to_string()))?;
+    let sweep = asked.sweep().map_err(|error| Stopped::Failed(error.to_string()))?;
+    let fields = asked.fields.chosen().names(&paths, Some(&entry.directory)).map_err(stopped)?;
+    let mut found = Inputs::find(&paths, fields).map_err(stopped)?;
+    found.unpack.clone_from(&entry.directory);
+    let input_bytes = found.bytes();
+    let durable = entry.job().durable.filter(|durable| durable.input_bytes == input_bytes);
+    let (skip_pieces, before, skipped_first) = match durable {
+        Some(durable) => (durable.pieces, durable.summary, durable.skipped_first),
+        None => (0, AddSummary::default(), Vec::new()),
+    };
+    let watcher = Watcher::new(entry, control);
+    watcher.begin("read", input_bytes);
+    let mut recorder = Recorder { entry, directory, input_bytes, skipped_first };
+    let what = Import {
+        store: &jobs.store,
+        inputs: &found,
+        sweep,
+        threads: jobs.config.threads,
+        in_flight: IN_FLIGHT,
+        skip_pieces,
+    };
+    let imported = import(&what, before, &watcher, &mut recorder);
+    let summary = imported.map_err(|error| match error {
+        ImportError::Input(error) => stopped(error),
+        ImportError::Store(error) => store_failed(&error),
+        ImportError::Listener(never) => match never {},
+    })?;
+    let mut result = json!(summary);
+    result["skipped_first"] = json!(recorder.skipped_first);
+    entry.progress(|job| job.progress.counts = counts(&summary));
+    Ok(result)
+}

@@ -1,0 +1,379 @@
+//! Who may do what: bearer tokens with scopes and an expiry, kept hashed in a file.
+//!
+//! A token is 256 random bits, so a plain SHA-256 of it can be kept: there is nothing to guess that a
+//! slow hash would slow down. The file is JSON, one token a line, readable by its owner only; it is
+//! written whole under another name and then renamed. The service looks at the file's time and length at
+//! most once a second and reads it again when they changed: a revoked token stops working without
+//! a restart.
+//!
+//! Not here: which route needs which scope (`routes`).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use wonbon_input::rows::Ranking;
+use wonbon_input::time::{format_time, microseconds};
+
+/// What begins every token, so that one that leaked is known for what it is.
+const PREFIX: &str = "wonbon_";
+
+/// How often the file is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What a token allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Asking.
+    Read,
+    /// Storing, deleting and watching documents.
+    Add,
+    /// Backups, and everything else.
+    Admin,
+}
+
+impl Scope {
+    /// All of them.
+    pub const ALL: [Scope; 3] = [Scope::Read, Scope::Add, Scope::Admin];
+
+    /// The name in files, flags and answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Read => "read",
+            Scope::Add => "add",
+            Scope::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text is no scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a scope is read, add or admin")]
+pub struct NotAScope;
+
+impl FromStr for Scope {
+    type Err = NotAScope;
+
+    fn from_str(text: &str) -> Result<Self, NotAScope> {
+        Scope::ALL.into_iter().find(|scope| scope.name() == text).ok_or(NotAScope)
+    }
+}
+
+/// Why a file of tokens cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The file cannot be read or written.
+    #[error("cannot {doing} the tokens in {}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A line is no token.
+    #[error("line {line} of the tokens in {} is none", path.display())]
+    NotAToken {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// Why not.
+        source: serde_json::Error,
+    },
+    /// There is no token of this id.
+    #[error("there is no token {id} in {}", path.display())]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+        /// The id.
+        id: String,
+    },
+}
+
+/// A token as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// What it is called in lists and logs; not secret.
+    pub id: String,
+    /// For what or whom it was made.
+    pub name: String,
+    /// What it allows.
+    pub scopes: Vec<Scope>,
+    /// When it was made.
+    pub created: String,
+    /// When it ends, if it does.
+    pub expires: Option<String>,
+    /// SHA-256 of the token, in hexadecimal.
+    hash: String,
+}
+
+impl Token {
+    /// Whether it allows this. Who may administer may do everything; who may add may read what it
+    /// adds.
+    #[must_use]
+    pub fn allows(&self, scope: Scope) -> bool {
+        self.scopes.iter().any(|held| *held >= scope)
+    }
+
+    /// Whether its time is over.
+    #[must_use]
+    pub fn is_expired(&self, now: i64) -> bool {
+        self.expires.as_deref().is_some_and(|expires| {
+            // A time that cannot be read is over.
+            microseconds(Ranking::Text(expires)).is_none_or(|expires| expires <= now)
+        })
+    }
+}
+
+/// Now, in microseconds since 1970.
+#[must_use]
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Random bytes from the system.
+///
+/// # Errors
+///
+/// If the system gives none.
+pub fn random_bytes<const N: usize>() -> std::io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Bytes in hexadecimal.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn hash_of(secret: &str) -> String {
+    hexadecimal(&Sha256::digest(secret.as_bytes()))
+}
+
+/// The tokens of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tokens {
+    /// In the order in which they were made.
+    pub tokens: Vec<Token>,
+}
+
+impl Tokens {
+    /// Reads a file; one that is not there has no tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Io`], [`TokenError::NotAToken`].
+    pub fn read(path: &Path) -> Result<Self, TokenError> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(source) => return Err(TokenError::Io { doing: "read", path: path.into(), source }),
+        };
+        let mut tokens = Vec::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            if text.trim().is_empty() {
+                continue;
+            }
+            let token = serde_json::from_str(text).map_err(|source| TokenError::NotAToken {
+                path: path.into(),
+                line,
+                source,
+            })?;
+            tokens.push(token);
+        }
+        Ok(Tokens { tokens })
+    }
+
+    /// Writes the file: there whole or not at all, for its owner only.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Io`].
+    pub fn write(&self, path: &Path) -> Result<(), TokenError> {
+        let io = |source| TokenError::Io { doing: "write", path: path.into(), source };
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".partial");
+        let partial = PathBuf::from(partial);
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut lines = Vec::new();
+        for token in &self.tokens {
+            serde_json::to_writer(&mut lines, token).expect("it is made of text");
+            lines.push(b'\n');
+        }
+        let written = options
+            .open(&partial)
+            .and_then(|mut file| file.write_all(&lines).and_then(|()| file.sync_all()))
+            .and_then(|()| std::fs::rename(&partial, path));
+        if written.is_err() {
+            // The error that counts is the first one.
+            let _ = std::fs::remove_file(&partial);
+        }
+        written.map_err(io)
+    }
+
+    /// Makes a token and tells it: it is told this once.
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no random bytes.
+    pub fn create(
+        &mut self,
+        name: &str,
+        scopes: &[Scope],
+        expires: Option<i64>,
+    ) -> std::io::Result<String> {
+        let secret = format!("{PREFIX}{}", hexadecimal(&random_bytes::<32>()?));
+        let mut scopes = scopes.to_vec();
+        scopes.sort_unstable();
+        scopes.dedup();
+        self.tokens.push(Token {
+            id: hexadecimal(&random_bytes::<4>()?),
+            name: name.to_owned(),
+            scopes,
+            created: format_time(now()),
+            expires: expires.map(format_time),
+            hash: hash_of(&secret),
+        });
+        Ok(secret)
+    }
+
+    /// Takes a token out; tells whether it was there.
+    pub fn revoke(&mut self, id: &str) -> bool {
+        let before = self.tokens.len();
+        self.tokens.retain(|token| token.id != id);
+        self.tokens.len() < before
+    }
+
+    /// The token with this secret.
+    #[must_use]
+    pub fn find(&self, secret: &str) -> Option<&Token> {
+        let hash = hash_of(secret);
+        // What can be learned from how long this takes is about hashes of random bits.
+        self.tokens.iter().find(|token| token.hash == hash)
+    }
+}
+
+/// Tokens that are read again when their file changes.
+#[derive(Debug)]
+pub struct TokenFile {
+    path: PathBuf,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    by_hash: Arc<HashMap<String, Token>>,
+    state: Option<(SystemTime, u64)>,
+    looked: Instant,
+}
+
+impl TokenFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tokens::read`].
+    pub fn open(path: &Path) -> Result<Self, TokenError> {
+        let state = state_of(path);
+        let by_hash = by_hash(Tokens::read(path)?);
+        let known = Mutex::new(Known { by_hash, state, looked: Instant::now() });
+        Ok(TokenFile { path: path.into(), known })
+    }
+
+    /// The token with this secret, as the file has it now.
+    pub fn find(&self, secret: &str) -> Option<Token> {
+        let mut known = self.known.lock().expect("no one panics with it");
+        if known.looked.elapsed() >= LOOK_EVERY {
+            known.looked = Instant::now();
+            let state = state_of(&self.path);
+            if state != known.state {
+                match Tokens::read(&self.path) {
+                    Ok(tokens) => {
+                        known.by_hash = by_hash(tokens);
+                        known.state = state;
+                    }
+                    // The tokens that were read last stay: a file half edited locks nobody out.
+                    Err(error) => tracing::error!(%error, "the tokens were not read again"),
+                }
+            }
+        }
+        let by_hash = known.by_hash.clone();
+        drop(known);
+        by_hash.get(&hash_of(secret)).cloned()
+    }
+}
+
+fn by_hash(tokens: Tokens) -> Arc<HashMap<String, Token>> {
+    Arc::new(tokens.tokens.into_iter().map(|token| (token.hash.clone(), token)).collect())
+}
+
+fn state_of(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_found_by_its_secret_and_the_file_does_not_hold_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        let mut tokens = Tokens::read(&path).unwrap();
+        let secret = tokens.create("crawler", &[Scope::Add, Scope::Read], None).unwrap();
+        let other = tokens.create("reader", &[Scope::Read], Some(5)).unwrap();
+        assert_eq!(secret.len(), PREFIX.len() + 64);
+        tokens.write(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains(&secret[PREFIX.len()..]));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+
+        let mut tokens = Tokens::read(&path).unwrap();
+        let token = tokens.find(&secret).unwrap();
+        assert_eq!(token.name, "crawler");
+        assert!(token.allows(Scope::Read) && token.allows(Scope::Add));
+        assert!(!token.allows(Scope::Admin) && !token.is_expired(now()));
+        assert!(tokens.find(&other).unwrap().is_expired(now()));
+        assert!(tokens.find("wonbon_0").is_none());
+        let id = token.id.clone();
+        assert!(tokens.revoke(&id) && !tokens.revoke(&id));
+        assert!(tokens.find(&secret).is_none());
+    }
+
+    #[test]
+    fn a_line_that_is_no_token_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        std::fs::write(&path, "\n{\"id\":1}\n").unwrap();
+        let error = Tokens::read(&path).unwrap_err();
+        assert!(error.to_string().starts_with("line 2 of the tokens in"), "{error}");
+    }
+}
