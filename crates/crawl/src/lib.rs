@@ -4,7 +4,6 @@
 
 mod addresses;
 pub mod canonical;
-mod clock;
 pub mod crawl;
 mod engine;
 mod error;

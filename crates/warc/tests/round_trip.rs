@@ -5,9 +5,8 @@
 use std::io::{Read, Write};
 
 use proptest::prelude::*;
-use wonbon_warc::{
-    Date, Digest, Place, Reader, Record, RecordKind, RefersTo, WarcError, Writer, lines,
-};
+use wonbon_time::Timestamp;
+use wonbon_warc::{Digest, Place, Reader, Record, RecordKind, RefersTo, WarcError, Writer, lines};
 
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
 
@@ -16,7 +15,7 @@ const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
 struct Plain {
     kind: RecordKind,
     target: Option<String>,
-    date: Date,
+    date: Timestamp,
     block: Vec<u8>,
 }
 
@@ -87,7 +86,7 @@ fn plains() -> impl Strategy<Value = Vec<Plain>> {
     let plain = (kinds(), "[a-z0-9/?&%가-힣]{0,30}", 0..4_000_000_000_000_i64, blocks());
     let plain = plain.prop_map(|(kind, path, milliseconds, block)| {
         let target = (kind != RecordKind::Warcinfo).then(|| format!("http://example.org/{path}"));
-        Plain { kind, target, date: Date::from_unix_milliseconds(milliseconds), block }
+        Plain { kind, target, date: Timestamp::from_milliseconds(milliseconds), block }
     });
     proptest::collection::vec(plain, 0..6)
 }
@@ -176,7 +175,7 @@ proptest! {
 
 #[test]
 fn a_file_cut_at_every_byte_gives_the_records_before_and_says_where_it_is_torn() {
-    let date = Date::from_unix_milliseconds(1_794_810_000_125);
+    let date = Timestamp::from_milliseconds(1_794_810_000_125);
     let target = Some("http://example.org/원본".to_owned());
     let records: Vec<Plain> =
         [RecordKind::Warcinfo, RecordKind::Response, RecordKind::Request, RecordKind::Metadata]
@@ -219,7 +218,7 @@ fn a_file_cut_at_every_byte_gives_the_records_before_and_says_where_it_is_torn()
 fn a_torn_tail_is_cut_off_and_writing_goes_on_as_if_nothing_had_happened() {
     let folder = tempfile::tempdir().unwrap();
     let (calm, torn) = (folder.path().join("calm.warc.gz"), folder.path().join("torn.warc.gz"));
-    let date = Date::from_unix_milliseconds(0);
+    let date = Timestamp::EPOCH;
     let first = Record::response("http://example.org/1", date, HEAD, b"one");
     let second = Record::response("http://example.org/2", date, HEAD, b"two");
 
@@ -252,7 +251,7 @@ fn a_file_that_exists_is_not_overwritten_and_a_shorter_one_not_stretched() {
 
 #[test]
 fn the_same_calls_write_the_same_bytes_and_no_name_twice() {
-    let date = Date::from_unix_milliseconds(0);
+    let date = Timestamp::EPOCH;
     let record = Record::response("http://example.org/", date, HEAD, b"same");
     let mut names = std::collections::BTreeSet::new();
     let mut files = Vec::new();
@@ -269,7 +268,7 @@ fn the_same_calls_write_the_same_bytes_and_no_name_twice() {
 
 #[test]
 fn a_revisit_names_the_record_that_has_its_body() {
-    let (early, late) = (Date::from_unix_milliseconds(0), Date::from_unix_milliseconds(1000));
+    let (early, late) = (Timestamp::EPOCH, Timestamp::from_milliseconds(1000));
     let mut writer = Writer::new(Vec::new(), 1);
     let place = writer.write(&Record::response("http://a.example/", early, HEAD, b"body")).unwrap();
     let earlier = RefersTo { id: place.id, target: "http://a.example/", date: early };
@@ -295,7 +294,7 @@ fn a_revisit_names_the_record_that_has_its_body() {
 #[test]
 fn a_line_break_cannot_smuggle_a_field_into_a_header() {
     let mut writer = Writer::new(Vec::new(), 1);
-    let date = Date::from_unix_milliseconds(0);
+    let date = Timestamp::EPOCH;
     let target = "http://example.org/\r\nWARC-Type: warcinfo";
     let error = writer.write(&Record::response(target, date, HEAD, b"")).unwrap_err();
     assert!(matches!(error, WarcError::BadField { .. }));
@@ -315,7 +314,7 @@ fn a_failed_write_poisons_the_writer() {
         }
     }
     let mut writer = Writer::new(Full, 1);
-    let record = Record::response("http://a.example/", Date::from_unix_milliseconds(0), HEAD, b"");
+    let record = Record::response("http://a.example/", Timestamp::EPOCH, HEAD, b"");
     assert!(writer.write(&record).is_err());
     let error = writer.write(&record).unwrap_err();
     assert!(format!("{error:?}").contains("earlier write failed"));

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use hyper::header::{ETAG, HeaderName, HeaderValue, LAST_MODIFIED};
+use wonbon_time::Timestamp;
 
 use crate::error::CrawlError;
 use crate::fetch::unpack::unpack;
@@ -245,8 +246,8 @@ fn retry_after(answer: &Answer) -> Option<Duration> {
     if let Ok(seconds) = value.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let until = httpdate::parse_http_date(value).ok()?;
-    until.duration_since(SystemTime::now()).ok()
+    let until = Timestamp::from(httpdate::parse_http_date(value).ok()?);
+    Some(until.since(Timestamp::now())).filter(|wait| !wait.is_zero())
 }
 
 fn unpacked_robots(answer: &Answer) -> Vec<u8> {

@@ -8,8 +8,8 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use url::Url;
+use wonbon_time::Timestamp;
 
-use crate::clock::microseconds_now;
 use crate::fetch::{Ask, FetchError};
 use crate::frontier::{Job, JobKind};
 use crate::records::{Done, Outcome, Record};
@@ -88,12 +88,12 @@ impl Engine<'_> {
         if let JobKind::Page(page) | JobKind::Sitemap(page) = job.kind {
             let origin = self.state.addresses.origin(page);
             let fresh = self.state.robots.get(&origin);
-            let Some(known) = fresh.filter(|known| known.is_fresh(microseconds_now())) else {
+            let Some(known) = fresh.filter(|known| known.is_fresh(Timestamp::now())) else {
                 return self.await_robots(origin, job);
             };
             let url = self.url_of(page);
             if !known.rules.allows(path_and_query(&url)) {
-                return self.finish(Done::new(page, Outcome::Disallowed, microseconds_now()));
+                return self.finish(Done::new(page, Outcome::Disallowed, Timestamp::now()));
             }
         }
         self.frontier.park(host, job, first, Instant::now());
@@ -152,7 +152,7 @@ impl Engine<'_> {
 
     /// The robots.txt of an origin arrived (status 0: it did not); its jobs continue.
     pub(super) fn handle_robots(&mut self, origin: u32, status: u16, body: Vec<u8>) {
-        let at = microseconds_now();
+        let at = Timestamp::now();
         self.state.robots_came(origin, at, status, &body);
         let text = self.state.addresses.origins()[origin as usize].text.to_string();
         self.writer.send(ToWrite::Record(Record::Robots { origin: text, at, status, body }));
@@ -180,7 +180,7 @@ impl Engine<'_> {
     pub(super) fn give_up(&mut self, job: Job, outcome: Outcome, why: &FetchError) {
         match job.kind {
             JobKind::Page(page) | JobKind::Sitemap(page) => {
-                let mut done = Done::new(page, outcome, microseconds_now());
+                let mut done = Done::new(page, outcome, Timestamp::now());
                 done.hops = job.hops;
                 if self.state.pages[page as usize].depth == 0 {
                     let address = self.state.addresses.address(page);

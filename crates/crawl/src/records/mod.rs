@@ -5,6 +5,8 @@
 
 mod bytes;
 
+use wonbon_time::Timestamp;
+
 pub(crate) use bytes::{COMMIT, COMMIT_BYTES};
 
 /// What became of a page.
@@ -112,8 +114,8 @@ pub struct Done {
     pub outcome: Outcome,
     /// The status of the answer, 0 without one.
     pub status: u16,
-    /// When it was asked for, in microseconds since 1970.
-    pub at: i64,
+    /// When it was asked for.
+    pub at: Timestamp,
     /// How long that took, in microseconds.
     pub took: u64,
     /// Bytes of its body as they came.
@@ -141,7 +143,7 @@ pub struct Done {
 impl Done {
     /// A page of which nothing is known but its outcome.
     #[must_use]
-    pub fn new(page: u32, outcome: Outcome, at: i64) -> Self {
+    pub fn new(page: u32, outcome: Outcome, at: Timestamp) -> Self {
         Done {
             page,
             outcome,
@@ -177,8 +179,8 @@ pub enum Record {
     Robots {
         /// The origin, as text.
         origin: String,
-        /// When, in microseconds since 1970.
-        at: i64,
+        /// When.
+        at: Timestamp,
         /// The last status, 0 without an answer.
         status: u16,
         /// What it says, if it came.

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use wonbon_warc::{Date, Digest, Record, RecordId, RefersTo, WarcError, Writer, lines};
+use wonbon_time::Timestamp;
+use wonbon_warc::{Digest, Record, RecordId, RefersTo, WarcError, Writer, lines};
 
-use crate::clock::microseconds_now;
 use crate::error::CrawlError;
 use crate::fetch::{Answer, Body};
 use crate::records::{ArchivePlace, Commit, Done, Outcome};
@@ -82,7 +82,7 @@ impl ArchiveWriter {
             self.writer = create_file(&self.directory, self.number, self.seed)?;
         }
         let Exchange { address, answer, .. } = exchange;
-        let date = date_of(answer.at);
+        let date = answer.at;
         let head = archived_head(&answer.head);
         let about = about_missing(answer);
         let digest = done.and_then(|done| done.digest);
@@ -125,7 +125,7 @@ impl ArchiveWriter {
         let earlier = exchange.earlier.as_ref()?;
         let digest = earlier.digest?;
         let id = earlier.id.or_else(|| self.ids.get(&digest).copied())?;
-        let (target, date) = (earlier.address.as_str(), date_of(earlier.at));
+        let (target, date) = (earlier.address.as_str(), earlier.at);
         Some((digest, RefersTo { id: RecordId::from_bits(id), target, date }))
     }
 }
@@ -160,8 +160,7 @@ fn create_file(directory: &Path, number: u32, seed: u64) -> Result<Writer<File>,
         ),
     ]);
     let name = format!("crawl-{number:05}.warc.gz");
-    let now = date_of(microseconds_now());
-    writer.write(&Record::warcinfo(&name, now, &about)).map_err(failed)?;
+    writer.write(&Record::warcinfo(&name, Timestamp::now(), &about)).map_err(failed)?;
     Ok(writer)
 }
 
@@ -178,10 +177,6 @@ fn about_missing(answer: &Answer) -> Option<Vec<u8>> {
         ("content-type", answer.content_type().unwrap_or_default()),
         ("content-length", answer.field("content-length").unwrap_or_default()),
     ]))
-}
-
-fn date_of(microseconds: i64) -> Date {
-    Date::from_unix_milliseconds(microseconds.div_euclid(1000))
 }
 
 /// The head for a body without transfer coding.

@@ -20,6 +20,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
+use wonbon_time::Timestamp;
 
 use crate::engine::Event;
 use crate::error::CrawlError;
@@ -38,7 +39,7 @@ const TEXT_LEVEL: i32 = 1;
 #[derive(Clone, Debug)]
 pub(crate) struct EarlierBody {
     pub(crate) address: String,
-    pub(crate) at: i64,
+    pub(crate) at: Timestamp,
     pub(crate) digest: Option<[u8; 20]>,
     /// The record ID, if the record is not in this crawl's archive.
     pub(crate) id: Option<u128>,

@@ -2,8 +2,9 @@
 
 use std::io::Read;
 
+use wonbon_time::Timestamp;
+
 use super::stream::{Fault, Stream};
-use crate::date::Date;
 use crate::digest::Digest;
 use crate::error::Damage;
 use crate::identifier::RecordId;
@@ -72,8 +73,8 @@ impl Header {
 
     /// When the record was made.
     #[must_use]
-    pub fn date(&self) -> Option<Date> {
-        self.field("WARC-Date")?.parse().ok()
+    pub fn date(&self) -> Option<Timestamp> {
+        Timestamp::parse_iso(self.field("WARC-Date")?).ok()
     }
 
     /// Its ID, if that is a UUID.
@@ -108,8 +109,8 @@ impl Header {
 
     /// The date of the record it refers to.
     #[must_use]
-    pub fn refers_to_date(&self) -> Option<Date> {
-        self.field("WARC-Refers-To-Date")?.parse().ok()
+    pub fn refers_to_date(&self) -> Option<Timestamp> {
+        Timestamp::parse_iso(self.field("WARC-Refers-To-Date")?).ok()
     }
 }
 

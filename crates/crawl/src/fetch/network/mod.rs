@@ -22,9 +22,9 @@ use hyper::header::{self, HeaderValue};
 use hyper::{HeaderMap, Response, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant as Deadline, timeout_at};
+use wonbon_time::Timestamp;
 
 use super::{Answer, Answering, Ask, Body, FetchError, FetchLimits, Fetcher, is_text_type};
-use crate::clock::microseconds_now;
 use crate::error::CrawlError;
 use crate::guard::{Forbidden, Guard};
 use connections::{Connection, Connections, Endpoint};
@@ -151,7 +151,7 @@ impl Network {
             Some(connection) => connection,
             None => self.connections.open(&endpoint, &ask.url).await?,
         };
-        let at = microseconds_now();
+        let at = Timestamp::now();
         let begun = Instant::now();
         let limits = &self.config.limits;
         let first_byte = Deadline::now() + limits.first_byte;
