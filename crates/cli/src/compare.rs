@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
+use wonbon_app::answers;
+use wonbon_app::compare::{Comparison, Relation, Side};
 use wonbon_pages::{Compared, Shared, comparison_page};
-use wonbon_server::comparing::{Comparison, Relation, Side};
-use wonbon_server::json;
 use wonbon_sketch::{Estimate, FeatureMaker, FeatureParams};
 use wonbon_text::difference::{Difference, Kind, difference};
 use wonbon_text::shingles::Shingler;
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
 
     let mut output = Output::new();
     if args.json {
-        output.json_line(&json::Comparison::of((&a, &b), &compared, found.as_ref()))?;
+        output.json_line(&answers::Comparison::of((&a, &b), &compared, found.as_ref()))?;
     } else {
         let described = [describe(&documents[0], &a), describe(&documents[1], &b)];
         let mut text = table(&compared, described, args.rule);

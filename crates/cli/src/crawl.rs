@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use wonbon_app::crawl_sink::IntoStore;
 use wonbon_crawl::CrawlError;
 use wonbon_crawl::crawl::Crawl;
 use wonbon_crawl::fetch::Fetcher;
@@ -23,7 +24,6 @@ use wonbon_crawl::order::OrderName;
 use wonbon_crawl::plan::{Plan, ScopeKind};
 use wonbon_crawl::progress::{Control, Ended, Summary};
 use wonbon_crawl::sink::PageSink;
-use wonbon_server::IntoStore;
 use wonbon_store::Store;
 
 use crate::batch::thousands;

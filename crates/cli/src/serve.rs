@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use wonbon_app::jobs::JobsConfig;
 use wonbon_crawl::guard::Guard;
-use wonbon_server::{Config, JobsConfig, Limits, LogFormat, Rate, Server, start_logging};
+use wonbon_server::{Config, Limits, LogFormat, Rate, Server, start_logging};
 use wonbon_store::Store;
 
 use crate::Outcome;

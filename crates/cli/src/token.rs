@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use wonbon_server::tokens::{Scope, TokenError, Tokens, now};
+use wonbon_app::tokens::{Scope, TokenError, Tokens, now};
 
 use crate::output::Output;
 use crate::store::date;

@@ -276,42 +276,6 @@ where
     })
 }
 
-/// How many results are wanted: from 1 to `most`.
-pub(crate) fn limit(
-    wanted: Option<usize>,
-    otherwise: usize,
-    most: usize,
-) -> Result<usize, Problem> {
-    match wanted.unwrap_or(otherwise) {
-        limit if (1..=most).contains(&limit) => Ok(limit),
-        limit => Err(Problem::new(
-            Code::BadParameter,
-            format!("`limit` is from 1 to {most}, not {limit}"),
-        )),
-    }
-}
-
-/// The least value wanted: a part of one.
-pub(crate) fn share(wanted: Option<f64>, otherwise: f64) -> Result<f64, Problem> {
-    match wanted.unwrap_or(otherwise) {
-        share if (0.0..=1.0).contains(&share) => Ok(share),
-        share => {
-            Err(Problem::new(Code::BadParameter, format!("`min` is from 0 to 1, not {share}")))
-        }
-    }
-}
-
-/// A date as people write it, in microseconds since 1970.
-pub(crate) fn date(name: &str, text: Option<&str>) -> Result<Option<i64>, Problem> {
-    let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
-    wonbon_input::time::microseconds(wonbon_input::rows::Ranking::Text(text)).map(Some).ok_or_else(
-        || {
-            let detail = format!("`{name}` is a date such as 2026-11-15, not {text}");
-            Problem::new(Code::BadParameter, detail)
-        },
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;

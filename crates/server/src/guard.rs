@@ -20,11 +20,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use wonbon_app::tokens::{Scope, Token, now};
 
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::tokens::{Scope, Token, now};
 use crate::view::{Reader, TOKEN_COOKIE, cookie, wants_json};
 
 /// Pages get style, script and pictures from this service only, nothing inline, and stand in no frame.

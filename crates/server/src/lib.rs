@@ -8,8 +8,8 @@
 //! | `/`, `/search`, … | pages, each with a JSON twin by `.json` or `Accept` |
 //! | `/healthz`, `/readyz`, `/metrics` | for whoever keeps it running |
 //!
-//! A question is answered by one function whether a program or a person asks, and its JSON ([`json`]) is
-//! what `wonbon … --json` prints. Routes are one table (`routes`), so that scopes, counters and the
+//! A question is answered by one function whether a program or a person asks, and its JSON ([`wonbon_app::answers`])
+//! is what `wonbon … --json` prints. Routes are one table (`routes`), so that scopes, counters and the
 //! description cannot be forgotten for one. Adds go to the store's one writer without a thread each
 //! (`adding`); everything else that takes time runs on a bounded number of threads (`service`).
 //!
@@ -17,23 +17,15 @@
 //! or refused. What comes from documents or requests never becomes markup. Without tokens only this
 //! machine is listened to, and other sites' pages cannot make a browser ask.
 //!
-//! Work that takes longer than a request is a job (`jobs`): files imported, a corpus deduplicated or
-//! clustered, a crawl.
-//!
-//! Not here: what is stored and decided (`wonbon-store`), how a corpus is worked through
+//! Not here: what a question or a job does (`wonbon-app`), what is stored and decided (`wonbon-store`), how a corpus is worked through
 //! (`wonbon-cluster`), how pages are fetched (`wonbon-crawl`), TLS.
 
 mod adding;
 mod api;
 mod asked;
-pub mod comparing;
 mod desk;
 mod given;
 mod guard;
-pub mod importing;
-mod into_store;
-mod jobs;
-pub mod json;
 mod listen;
 mod logging;
 mod messages;
@@ -45,11 +37,8 @@ mod problem;
 mod rate;
 mod routes;
 mod service;
-pub mod tokens;
 mod view;
 
-pub use into_store::IntoStore;
-pub use jobs::JobsConfig;
 pub use listen::Server;
 pub use logging::{LogFormat, start_logging};
 pub use problem::{Code, Problem};

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use wonbon_store::{Added, Store, StoreError};
 
-use crate::jobs::Jobs;
-use crate::json::verdict_name;
+use wonbon_app::answers::verdict_name;
+use wonbon_app::jobs::Jobs;
 
 /// Upper ends of the classes of time, in microseconds.
 const CLASSES: [u64; 14] = [

@@ -10,6 +10,8 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
+use wonbon_app::{AppError, RequestError, public_sentence};
+use wonbon_crawl::fetch::FetchError;
 use wonbon_store::{QueryError, SearchError, StoreError};
 
 use crate::view::Language;
@@ -252,25 +254,43 @@ impl From<StoreError> for Problem {
             StoreError::Damaged { .. } => Code::Damaged,
             _ => Code::Failed,
         };
-        match code {
-            Code::SweepTooEarly => match error {
-                StoreError::SweepTooEarly { sweep, latest } => {
-                    let date = wonbon_input::time::format_time;
-                    let (sweep, latest) = (date(sweep), date(latest));
-                    let detail =
-                        format!("the sweep of {sweep} is earlier than the latest, of {latest}");
-                    Problem::new(code, detail)
-                }
-                other => Problem::new(code, other.to_string()),
-            },
-            Code::ShuttingDown => Problem::new(code, "nothing more is stored"),
-            // Paths and the database's words are nobody else's business.
-            Code::AlreadyThere => Problem::new(code, "there is a store of this name already"),
-            Code::WriteFailed | Code::Behind | Code::Damaged | Code::Failed => {
-                Problem::inside(code, &error)
-            }
-            _ => Problem::new(code, error.to_string()),
+        match public_sentence(&error) {
+            Some(sentence) => Problem::new(code, sentence),
+            None => Problem::inside(code, &error),
         }
+    }
+}
+
+impl From<RequestError> for Problem {
+    fn from(error: RequestError) -> Self {
+        Problem::new(Code::BadParameter, error.to_string())
+    }
+}
+
+impl From<AppError> for Problem {
+    fn from(error: AppError) -> Self {
+        let code = match error {
+            AppError::Store(error) => return error.into(),
+            AppError::Request(error) => return error.into(),
+            AppError::Record { source } => {
+                return match source.kind() {
+                    std::io::ErrorKind::StorageFull => {
+                        Problem::new(Code::DiskFull, "the job's record could not be written")
+                    }
+                    _ => Problem::inside(Code::WriteFailed, &source),
+                };
+            }
+            AppError::UnknownJob { .. } => Code::UnknownJob,
+            AppError::WrongState { .. } => Code::WrongState,
+            AppError::BadInput { .. } | AppError::NoInputs => Code::BadInput,
+            AppError::ForbiddenSeed { .. }
+            | AppError::Seed { source: FetchError::Forbidden { .. }, .. } => Code::ForbiddenAddress,
+            AppError::Seed { .. } => Code::BadParameter,
+            AppError::TooManyJobs { .. } => Code::Busy,
+            AppError::Ending => Code::ShuttingDown,
+            other => return Problem::inside(Code::Failed, &other),
+        };
+        Problem::new(code, error.to_string())
     }
 }
 

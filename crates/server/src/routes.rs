@@ -9,6 +9,7 @@ use axum::Router;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
+use wonbon_app::tokens::Scope;
 
 use crate::api::{
     collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
@@ -19,7 +20,6 @@ use crate::guard::guard;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::tokens::Scope;
 
 /// A route.
 struct Route {

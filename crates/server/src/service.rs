@@ -8,15 +8,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
+use wonbon_app::jobs::{Jobs, JobsConfig};
+use wonbon_app::tokens::{Scope, TokenError, TokenFile, random_bytes};
 use wonbon_store::Store;
 
 use crate::adding::Adding;
 use crate::desk::Desk;
-use crate::jobs::{Jobs, JobsConfig};
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 use crate::rate::{Buckets, Rate};
-use crate::tokens::{Scope, TokenError, TokenFile, random_bytes};
 
 /// How much a client may send, how long it may take, how many may come at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -133,12 +133,9 @@ pub enum ServerError {
         /// Why not.
         source: std::io::Error,
     },
-    /// Another process works in the directory of jobs.
-    #[error("another process works on the jobs in {}", path.display())]
-    JobsInUse {
-        /// The directory.
-        path: PathBuf,
-    },
+    /// The directory of jobs cannot be used.
+    #[error(transparent)]
+    Jobs(#[from] wonbon_app::JobsError),
     /// The store could not end cleanly.
     #[error(transparent)]
     Store(#[from] wonbon_store::StoreError),

@@ -12,9 +12,9 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use wonbon_app::tokens::{hexadecimal, random_bytes};
 
 use crate::service::Service;
-use crate::tokens::{hexadecimal, random_bytes};
 
 /// The cookie that remembers the language.
 pub(crate) const LANGUAGE_COOKIE: &str = "wonbon_language";

@@ -1,6 +1,6 @@
 //! `wonbon add`: documents into a store, each decided as it arrives.
 //!
-//! How files become documents of a store is [`wonbon_server::importing`]'s, which the service's jobs
+//! How files become documents of a store is [`wonbon_app::import`]'s, which the service's jobs
 //! use too; here verdicts are printed, in the order of the input, each once it is durable.
 
 use std::io::Write;
@@ -8,10 +8,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use wonbon_app::answers;
+use wonbon_app::import::{Import, ImportError, Listener, import};
 use wonbon_cluster::progress::Progress;
 use wonbon_cluster::reading::{Inputs, Skipped};
-use wonbon_server::importing::{Import, ImportError, Listener, import};
-use wonbon_server::json;
 use wonbon_store::{Added, Store, StoreError, Stored};
 
 use super::{date, explained, shown_time, too_early};
@@ -82,9 +82,9 @@ impl Listener for Printer<'_> {
         let verdict = &added.verdict;
         if self.args.json {
             let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-            self.output.json_line(&json::Added::of(id, added, microseconds))?;
+            self.output.json_line(&answers::Added::of(id, added, microseconds))?;
         } else if self.args.verbose {
-            let mut line = format!("{:<13} {id}", json::verdict_name(added));
+            let mut line = format!("{:<13} {id}", answers::verdict_name(added));
             if added.stored == Stored::Updated {
                 line.push_str(&format!(", {}", verdict.kind.name()));
             }
@@ -99,7 +99,7 @@ impl Listener for Printer<'_> {
 
     fn redirected(&mut self, id: &str, target: &str) -> anyhow::Result<()> {
         if self.args.json {
-            self.output.json_line(&json::Redirected::of(id, target))?;
+            self.output.json_line(&answers::Redirected::of(id, target))?;
         } else if self.args.verbose {
             let line = format!("{:<13} {id} leads to {target}\n", "redirect");
             self.output.bytes(line.as_bytes())?;
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         in_flight: IN_FLIGHT,
         skip_pieces: 0,
     };
-    let imported = import(&what, json::AddSummary::default(), &watcher, &mut printer);
+    let imported = import(&what, answers::AddSummary::default(), &watcher, &mut printer);
     watcher.finish();
     let closed = store.close();
     let Printer { mut output, skipped_first, .. } = printer;
@@ -168,7 +168,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     Ok(if summary.refused == 0 { Outcome::Done } else { Outcome::Refused })
 }
 
-fn tell(summary: &json::AddSummary, sweep: Option<i64>) {
+fn tell(summary: &answers::AddSummary, sweep: Option<i64>) {
     let mut parts = Vec::new();
     for (count, what) in [
         (summary.originals, "originals"),

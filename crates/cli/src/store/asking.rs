@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use wonbon_app::answers;
 use wonbon_input::time::format_time;
-use wonbon_server::json;
 use wonbon_store::{
     Answer, Match, Measure, Question, Row, Source, Sources, SourcesQuestion, Store,
 };
@@ -157,7 +157,7 @@ fn ask(
     let mut output = Output::new();
     for (place, found) in (1..).zip(&answer.matches) {
         if args.json {
-            output.json_line(&json::Match::of(found))?;
+            output.json_line(&answers::Match::of(found))?;
         } else {
             output.styled(&shown(place, found, measure))?;
         }
@@ -242,9 +242,9 @@ pub(crate) fn run_sources(args: &SourcesArgs, directory: &Path) -> anyhow::Resul
     let mut output = Output::new();
     if args.about.json {
         for source in &answer.sources {
-            output.json_line(&json::Source::of(source, &about.text))?;
+            output.json_line(&answers::Source::of(source, &about.text))?;
         }
-        output.json_line(&json::Explained::of(&answer, &about.text))?;
+        output.json_line(&answers::Explained::of(&answer, &about.text))?;
     } else {
         for (place, source) in (1..).zip(&answer.sources) {
             output.styled(&shown_source(place, source, &answer, &about.text))?;

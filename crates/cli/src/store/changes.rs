@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use wonbon_server::json::{self, days, resemblance_classes};
+use wonbon_app::answers::{self, days, resemblance_classes};
 use wonbon_store::{
     Changes, ChangesQuestion, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges,
 };
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             return Ok(Outcome::Refused);
         };
         if args.json {
-            output.json_line(&json::History::of(&history))?;
+            output.json_line(&answers::History::of(&history))?;
         } else {
             output.bytes(history_table(&history).as_bytes())?;
         }
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             report::note(&format!("no sweep{of_site} was added; `wonbon add --sweep DATE` does"));
         }
         if args.json {
-            output.json_line(&json::Changes::of(&question, &changes))?;
+            output.json_line(&answers::Changes::of(&question, &changes))?;
         } else {
             output.bytes(table(&changes).as_bytes())?;
         }

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use wonbon_app::answers;
+use wonbon_app::import::new_document;
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::reading::{Inputs, Piece, for_each_document};
-use wonbon_server::importing::new_document;
-use wonbon_server::json;
 use wonbon_store::{Kind, Verdict};
 
 use super::{explained, open_to_read};
@@ -98,7 +98,7 @@ fn print(
     microseconds: u64,
 ) -> anyhow::Result<()> {
     if as_json {
-        return output.json_line(&json::Checked::of(id, verdict, microseconds));
+        return output.json_line(&answers::Checked::of(id, verdict, microseconds));
     }
     let line = match (&verdict.original, verdict.resemblance) {
         (Some(original), Some(resemblance)) => format!(

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::Value;
+use wonbon_app::answers;
 use wonbon_input::{open, read_whole};
-use wonbon_server::json;
 use wonbon_store::{CollapseConfig, Store, collapse};
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
@@ -97,7 +97,7 @@ struct Line<'a> {
 
 enum Fate {
     /// It stays, with the lines behind it.
-    Head(Vec<json::CopyOfResult>),
+    Head(Vec<answers::CopyOfResult>),
     /// It is behind another.
     Behind,
     /// It goes out as it came: nothing is known to compare.
@@ -182,7 +182,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             let at = asked[copy.result];
             let name = lines[at].fields.as_ref().and_then(|fields| fields.names().next());
             let id = name.cloned().unwrap_or(Value::Null);
-            copies.push(json::CopyOfResult { id, resemblance: copy.resemblance, rank: at + 1 });
+            copies.push(answers::CopyOfResult { id, resemblance: copy.resemblance, rank: at + 1 });
             lines[at].fate = Fate::Behind;
         }
         lines[asked[group.head]].fate = Fate::Head(copies);

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use wonbon_app::answers;
 use wonbon_input::time::format_time;
-use wonbon_server::json;
 use wonbon_store::{Copies, Copy};
 
 use super::{explained, open_to_read, share, shown_time, unknown};
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let mut output = Output::new();
     match args.format {
         Format::Table => output.bytes(table(&copies).as_bytes())?,
-        Format::Json => output.json_line(&json::Copies::of(&copies))?,
+        Format::Json => output.json_line(&answers::Copies::of(&copies))?,
         Format::Csv => output.bytes(csv(&copies).as_bytes())?,
     }
     output.finish()?;

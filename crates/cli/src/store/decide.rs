@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wonbon_server::json;
+use wonbon_app::answers;
 use wonbon_store::{By, Decision, DecisionChange, DecisionEntry, LOCAL, Store, StoreError};
 
 use super::{explained, open_to_read, shown_time};
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let mut output = Output::new();
     match &entry {
         None => report::note("that is in effect already"),
-        Some(entry) if args.json => output.json_line(&json::DecisionEntry::of(entry))?,
+        Some(entry) if args.json => output.json_line(&answers::DecisionEntry::of(entry))?,
         Some(entry) => {
             let document = store.get(&entry.key)?;
             let stands = document.map_or_else(String::new, |document| {
@@ -119,7 +119,7 @@ pub(crate) fn run_log(args: &LogArgs, directory: &Path) -> anyhow::Result<Outcom
         let entries = store.decisions(args.key.as_deref(), before, left.min(PAGE))?;
         for entry in &entries {
             if args.json {
-                output.json_line(&json::DecisionEntry::of(entry))?;
+                output.json_line(&answers::DecisionEntry::of(entry))?;
                 continue;
             }
             let reason =

@@ -11,8 +11,8 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
+use wonbon_app::answers;
 use wonbon_input::time::format_time;
-use wonbon_server::json;
 use wonbon_store::{Decision, Kind, Store, StoredDocument};
 
 use super::open_to_read;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         let mut output = Output::new();
         store.for_each(|document| -> anyhow::Result<()> {
             if wanted(&document) {
-                output.json_line(&json::Document::of(&document))?;
+                output.json_line(&answers::Document::of(&document))?;
             }
             Ok(())
         })?;
@@ -79,7 +79,7 @@ fn write_lines(
     let mut file = BufWriter::new(File::create(path).with_context(writing)?);
     store.for_each(|document| -> anyhow::Result<()> {
         if wanted(&document) {
-            serde_json::to_writer(&mut file, &json::Document::of(&document))
+            serde_json::to_writer(&mut file, &answers::Document::of(&document))
                 .map_err(io::Error::from)
                 .and_then(|()| file.write_all(b"\n"))
                 .with_context(writing)?;

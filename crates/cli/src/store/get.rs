@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use wonbon_app::answers;
 use wonbon_input::time::format_time;
-use wonbon_server::json;
 
 use super::open_to_read;
 use crate::Outcome;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         anyhow::ensure!(!family.is_empty(), "there is no document `{}`", args.key);
         for document in &family {
             if args.json {
-                output.json_line(&json::Document::of(document))?;
+                output.json_line(&answers::Document::of(document))?;
                 continue;
             }
             let resemblance = document
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let document = store.get(&args.key)?;
     let Some(document) = document else { anyhow::bail!("there is no document `{}`", args.key) };
     if args.json {
-        output.json_line(&json::Document::of(&document))?;
+        output.json_line(&answers::Document::of(&document))?;
     } else {
         output.bytes(document.text.as_bytes())?;
         output.bytes(b"\n")?;

@@ -1,7 +1,7 @@
 //! The commands on a store: one file each.
 //!
 //! They share where the store is (`--store`, before or after the verb, or `WONBON_STORE`) and how it is
-//! opened. How answers look as JSON they share with the service ([`wonbon_server::json`]).
+//! opened. How answers look as JSON they share with the service ([`wonbon_app::answers`]).
 
 pub(crate) mod add;
 pub(crate) mod asking;

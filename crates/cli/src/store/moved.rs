@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use wonbon_server::json;
+use wonbon_app::answers;
 use wonbon_store::{Finding, Holder, Moved};
 
 use super::{explained, open_to_read, share, shown_time};
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     };
     let mut output = Output::new();
     if args.json {
-        output.json_line(&json::Moved::of(&moved))?;
+        output.json_line(&answers::Moved::of(&moved))?;
     } else {
         output.bytes(told(&moved).as_bytes())?;
     }
@@ -77,7 +77,7 @@ fn told(moved: &Moved) -> String {
         let seen = shown_time(hop.sweep);
         let _ = writeln!(text, "  {from}{}leads to {} (seen {seen})", gap(from), hop.to);
     }
-    let json::MovedFinding { places, covered, .. } = json::MovedFinding::of(&moved.finding);
+    let answers::MovedFinding { places, covered, .. } = answers::MovedFinding::of(&moved.finding);
     let heading = match &moved.finding {
         Finding::Here => "it is where it was",
         Finding::Moved(_) => "moved to",

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use wonbon_app::answers;
 use wonbon_input::time::format_time;
-use wonbon_server::json;
 use wonbon_store::{Page, Query, SearchResult, Snippet};
 
 use super::open_to_read;
@@ -47,13 +47,13 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     for (place, result) in (args.offset + 1..).zip(&found.results) {
         let copies = if args.copies && result.document.copies > 0 {
             let family = store.family(&result.document.key)?;
-            let copies = family.into_iter().skip(1).map(json::FoundCopy::of);
+            let copies = family.into_iter().skip(1).map(answers::FoundCopy::of);
             Some(copies.collect::<Vec<_>>())
         } else {
             None
         };
         if args.json {
-            output.json_line(&json::FoundResult::of(result, copies))?;
+            output.json_line(&answers::FoundResult::of(result, copies))?;
         } else {
             output.styled(&shown(place, result, copies.as_deref().unwrap_or_default()))?;
         }
@@ -74,7 +74,7 @@ const TITLE: Style = Style::new().bold();
 const MATCH: Style = AnsiColor::Yellow.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 
-fn shown(place: usize, result: &SearchResult, copies: &[json::FoundCopy]) -> String {
+fn shown(place: usize, result: &SearchResult, copies: &[answers::FoundCopy]) -> String {
     let document = &result.document;
     let mut text = String::new();
     let title = match &result.title {

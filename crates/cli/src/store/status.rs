@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use wonbon_server::json::Status;
+use wonbon_app::answers::Status;
 
 use super::open_to_read;
 use crate::Outcome;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use wonbon_server::json;
+use wonbon_app::answers;
 use wonbon_store::{Passage, Store, WatchReport};
 
 use super::{explained, open_to_read, share, shown_time, unknown};
@@ -87,7 +87,7 @@ fn list(store: &Store, as_json: bool) -> anyhow::Result<Outcome> {
     let mut output = Output::new();
     for watched in store.watched()? {
         if as_json {
-            output.json_line(&json::WatchedPlace::of(&watched))?;
+            output.json_line(&answers::WatchedPlace::of(&watched))?;
         } else {
             let line = format!("{}\n", watched.place.key);
             output.bytes(line.as_bytes())?;
@@ -111,7 +111,7 @@ fn tell(store: &Store, min: f64, as_json: bool) -> anyhow::Result<Outcome> {
             outcome = Outcome::Refused;
         }
         if as_json {
-            output.json_line(&json::WatchReport::of(&report))?;
+            output.json_line(&answers::WatchReport::of(&report))?;
         } else {
             output.styled(&shown(&report))?;
         }

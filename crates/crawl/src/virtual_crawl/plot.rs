@@ -141,12 +141,12 @@ fn panel(
         text.faint text-anchor="middle" x=(left + PANEL_WIDTH / 2.0) y=(bottom + 40.0) { "pages" } "\n"
         @for (at, curve) in curves.iter().enumerate() {
             @let (colour, dashes) = style(at);
-            path.line.{ "c" (colour) } stroke-dasharray=(dashes) d=(way(curve, value, &x, &y)) {
+            path.line.{ "c" (colour) } stroke-dasharray=(dashes) d=(way(curve, value, x, y)) {
                 title { (curve.name) }
             }
             "\n"
         }
-        @for (height, at) in ends(curves, value, left, &x, &y, bottom) {
+        @for (height, at) in ends(curves, value, left, x, y, bottom) {
             text.{ "c" (style(at).0) } font-size="12" x=(left + PANEL_WIDTH + 5.0)
                 y=(format_args!("{:.1}", height + 4.0)) { (curves[at].name) } "\n"
         }

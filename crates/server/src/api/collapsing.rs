@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+use wonbon_app::answers;
 use wonbon_store::{CollapseConfig, collapse as collapse_texts};
 
-use crate::json;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
 use crate::view::{Reply, View};
@@ -93,14 +93,14 @@ pub(crate) fn collapse(
         return Err(problem);
     }
     let mut behind = vec![false; results.len()];
-    let mut heads: Vec<Option<Vec<json::CopyOfResult>>> = results.iter().map(|_| None).collect();
+    let mut heads: Vec<Option<Vec<answers::CopyOfResult>>> = results.iter().map(|_| None).collect();
     for group in &found.groups {
         let mut copies = Vec::with_capacity(group.copies.len());
         for copy in &group.copies {
             let at = compared[copy.result];
             behind[at] = true;
             let id = names(&results[at]).next().cloned().unwrap_or(Value::Null);
-            copies.push(json::CopyOfResult { id, resemblance: copy.resemblance, rank: at + 1 });
+            copies.push(answers::CopyOfResult { id, resemblance: copy.resemblance, rank: at + 1 });
         }
         heads[compared[group.head]] = Some(copies);
     }

@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
+use wonbon_app::answers;
+use wonbon_app::compare::{Comparison, Side};
 use wonbon_sketch::FeatureMaker;
 use wonbon_store::StoredDocument;
 use wonbon_text::difference::difference;
@@ -9,8 +11,6 @@ use wonbon_text::extract::extract;
 use wonbon_text::shingles::Shingler;
 
 use super::searching::said;
-use crate::comparing::{Comparison, Side};
-use crate::json;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -117,7 +117,7 @@ fn answered(
 ) -> Result<Reply, Problem> {
     let ComparedTexts { sides: [a, b], comparison } = compared(service, texts)?;
     let found = differences.then(|| difference(a.text, b.text));
-    Ok(Reply::json(&json::Comparison::of((&a, &b), &comparison, found.as_ref())))
+    Ok(Reply::json(&answers::Comparison::of((&a, &b), &comparison, found.as_ref())))
 }
 
 /// What two stored documents share.
@@ -127,7 +127,7 @@ fn answered(
     tag = "questions",
     description = "Resemblance and containment both ways, exactly and as the sketches see them, and what the two are to each other by the store's rule.",
     params(CompareQuestion),
-    responses((status = 200, body = json::Comparison), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::Comparison), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn compare(
     service: &Service,
@@ -157,7 +157,7 @@ pub(crate) fn compare(
     tag = "questions",
     description = "As `GET /v1/compare`, with texts in the body.",
     request_body(content = GivenSides, content_type = "application/json"),
-    responses((status = 200, body = json::Comparison), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::Comparison), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn post_compare(
     service: &Service,

@@ -12,12 +12,13 @@ use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use wonbon_app::answers;
+use wonbon_app::parameters::limit;
 use wonbon_store::{By, Decision, DecisionEntry, Expected};
 
 use super::documents::{edit_mark, expected};
-use crate::asked::{limit, parameters_sent};
+use crate::asked::parameters_sent;
 use crate::guard::Who;
-use crate::json;
 use crate::pages;
 use crate::paging::{Cursor, next_of};
 use crate::problem::{Code, Problem};
@@ -69,7 +70,7 @@ pub(crate) struct UndoParameters {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DecisionAnswer<'a> {
     /// Its entry in the log; nothing if the same was in effect already.
-    entry: Option<json::DecisionEntry<'a>>,
+    entry: Option<answers::DecisionEntry<'a>>,
     /// The document as it is now.
     document: Option<DecidedDocument<'a>>,
 }
@@ -183,7 +184,7 @@ where
             // It may have been removed since.
             let document = service.store.find(&key)?;
             let reply = Reply::json(&DecisionAnswer {
-                entry: entry.as_ref().map(json::DecisionEntry::of),
+                entry: entry.as_ref().map(answers::DecisionEntry::of),
                 document: document.as_ref().map(|document| DecidedDocument {
                     id: &document.key,
                     decision: document.decision.map(Decision::name),
@@ -216,7 +217,7 @@ pub(crate) struct DecisionsQuestion {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DecisionsAnswer<'a> {
     /// The latest first.
-    decisions: Vec<json::DecisionEntry<'a>>,
+    decisions: Vec<answers::DecisionEntry<'a>>,
     /// Where the list goes on, if it does.
     next: Option<String>,
 }
@@ -246,7 +247,7 @@ pub(crate) fn decisions(
     Ok(match view {
         View::Page(reader) => pages::decisions_page(reader, key, entries, next.as_deref()),
         View::Json => Reply::json(&DecisionsAnswer {
-            decisions: entries.iter().map(json::DecisionEntry::of).collect(),
+            decisions: entries.iter().map(answers::DecisionEntry::of).collect(),
             next,
         }),
     })

@@ -12,13 +12,14 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use wonbon_app::answers;
+use wonbon_app::parameters::{date, limit};
 use wonbon_store::{Content, Edit, Expected, NewDocument, Row, Stored, StoredDocument};
 
 use crate::adding::{Done, Ready, told};
-use crate::asked::{ContentKind, date, from_address, limit, whole_body};
+use crate::asked::{ContentKind, from_address, whole_body};
 use crate::given::{Given, GivenDocument};
 use crate::guard::Who;
-use crate::json;
 use crate::paging::{Cursor, next_of};
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -63,8 +64,8 @@ pub(crate) struct AddParameters {
         (String = "text/html"),
     )),
     responses(
-        (status = 200, description = "known before: updated or unchanged; or a stream of verdicts", body = json::Added),
-        (status = 201, description = "new", body = json::Added),
+        (status = 200, description = "known before: updated or unchanged; or a stream of verdicts", body = answers::Added),
+        (status = 201, description = "new", body = answers::Added),
         (status = "4XX", description = "a problem", body = crate::problem::ProblemJson, content_type = "application/problem+json"),
         (status = "5XX", description = "a problem", body = crate::problem::ProblemJson, content_type = "application/problem+json"),
     )
@@ -174,9 +175,9 @@ impl Id {
         let target = self.target.as_deref().unwrap_or_default();
         let written = match done {
             Done::Added(added) => {
-                serde_json::to_vec(&json::Added::of(&self.id, added, microseconds))
+                serde_json::to_vec(&answers::Added::of(&self.id, added, microseconds))
             }
-            Done::Redirected => serde_json::to_vec(&json::Redirected::of(&self.id, target)),
+            Done::Redirected => serde_json::to_vec(&answers::Redirected::of(&self.id, target)),
         };
         written.expect("answers have text for keys")
     }
@@ -241,7 +242,7 @@ pub(crate) fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem>
         (String = "text/plain"),
         (String = "text/html"),
     )),
-    responses((status = 200, body = json::Checked), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::Checked), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
@@ -276,7 +277,7 @@ fn checked(service: &Service, sent: &Sent) -> Result<Reply, Problem> {
         };
         let verdict = service.store.check(document)?;
         let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        Ok(Reply::json(&json::Checked::of(&document.key, &verdict, microseconds)))
+        Ok(Reply::json(&answers::Checked::of(&document.key, &verdict, microseconds)))
     })
 }
 
@@ -296,7 +297,7 @@ pub(crate) struct KeyParameters {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DocumentList<'a> {
     /// The latest first.
-    documents: Vec<json::Listed<'a>>,
+    documents: Vec<answers::Listed<'a>>,
     /// Where the list goes on, if it does.
     next: Option<String>,
 }
@@ -328,13 +329,13 @@ pub(crate) fn list(
     let is_more = documents.len() > limit;
     let documents = &documents[..documents.len().min(limit)];
     let next = next_of(is_more, 'd', documents.last().map(|last| [u64::from(last.row.0), 0]));
-    let documents = documents.iter().map(json::Listed::of).collect();
+    let documents = documents.iter().map(answers::Listed::of).collect();
     Ok(Reply::json(&DocumentList { documents, next }))
 }
 
 fn shown(service: &Service, key: &str) -> Result<Reply, Problem> {
     let document = service.store.find(key)?.ok_or_else(|| Problem::unknown(key))?;
-    Ok(Reply::json(&json::Document::of(&document)).with_header(ETAG, edit_mark(&document)))
+    Ok(Reply::json(&answers::Document::of(&document)).with_header(ETAG, edit_mark(&document)))
 }
 
 /// A document.
@@ -345,7 +346,7 @@ fn shown(service: &Service, key: &str) -> Result<Reply, Problem> {
     description = "A document and all that is known of it. The key stands in the address with its \
         slashes written as %2F; `/v1/documents?key=` takes it too.",
     params(("key" = String, Path, description = "its key, percent-encoded")),
-    responses((status = 200, body = json::Document), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::Document), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) async fn get_one(
     State(service): State<Arc<Service>>,

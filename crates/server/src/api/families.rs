@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use wonbon_app::answers;
+use wonbon_app::parameters::limit;
 use wonbon_store::{FamiliesAfter, Row};
 
-use crate::asked::limit;
-use crate::json;
 use crate::pages;
 use crate::paging::{Cursor, next_of};
 use crate::problem::{Code, Problem};
@@ -31,7 +31,7 @@ pub(crate) struct FamiliesAnswer<'a> {
     #[schema(value_type = Vec<Vec<u64>>)]
     sizes: Vec<(u64, u64)>,
     /// A page of them.
-    families: Vec<json::FamilySummary<'a>>,
+    families: Vec<answers::FamilySummary<'a>>,
     /// Where the list goes on, if it does.
     next: Option<String>,
 }
@@ -66,7 +66,7 @@ pub(crate) fn families(
         View::Json => Reply::json(&FamiliesAnswer {
             total: found.total,
             sizes: found.sizes.iter().map(|(copies, families)| (*copies, *families)).collect(),
-            families: found.families.iter().map(json::FamilySummary::of).collect(),
+            families: found.families.iter().map(answers::FamilySummary::of).collect(),
             next,
         }),
     })
@@ -93,7 +93,7 @@ pub(crate) struct FamilyAnswer<'a> {
     /// How many documents it has.
     total: u64,
     /// A page of them: the original, then its copies by creation.
-    documents: Vec<json::Document<'a>>,
+    documents: Vec<answers::Document<'a>>,
     /// Where the list goes on, if it does.
     next: Option<String>,
 }
@@ -131,7 +131,7 @@ pub(crate) fn family(
         }
         View::Json => Reply::json(&FamilyAnswer {
             total: part.total,
-            documents: part.documents.iter().map(json::Document::of).collect(),
+            documents: part.documents.iter().map(answers::Document::of).collect(),
             next,
         }),
     })

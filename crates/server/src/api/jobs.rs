@@ -15,14 +15,15 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 use utoipa::{IntoParams, ToSchema};
-
-use super::streams::piped;
-use crate::asked::{limit, parameters_sent};
-use crate::guard::Who;
-use crate::jobs::{
+use wonbon_app::jobs::{
     ClusterAsked, CrawlAsked, DedupAsked, Entry, ImportAsked, Job, JobAsked, JobProgress, JobState,
     Jobs, Wanted,
 };
+use wonbon_app::parameters::limit;
+
+use super::streams::piped;
+use crate::asked::parameters_sent;
+use crate::guard::Who;
 use crate::pages;
 use crate::paging::{Cursor, next_of};
 use crate::problem::{Code, Problem};
@@ -246,8 +247,9 @@ pub(crate) async fn start(State(service): State<Arc<Service>>, request: Request)
         service.jobs()?;
         let asked: JobAsked = parameters_sent(&service, &parts, body).await?;
         let who = Who::of(&parts).token();
-        let start = move |service: &Service| Jobs::start(service.jobs()?, asked, who);
-        service.answer(move |service| Ok(accepted(&start(service)?))).await
+        service
+            .answer(move |service| Ok(accepted(&Jobs::start(service.jobs()?, asked, who)?)))
+            .await
     };
     started.await.into_response()
 }
@@ -288,11 +290,11 @@ enum Change {
 impl Change {
     fn make(self, service: &Service, number: u32) -> Result<Job, Problem> {
         let jobs = service.jobs()?;
-        match self {
+        Ok(match self {
             Change::Cancel => Jobs::ask(jobs, number, Wanted::Cancelled),
             Change::Pause => Jobs::ask(jobs, number, Wanted::Paused),
             Change::Resume => Jobs::resume(jobs, number),
-        }
+        }?)
     }
 }
 
@@ -365,8 +367,7 @@ pub(crate) async fn events(
     State(service): State<Arc<Service>>,
     Path(number): Path<String>,
 ) -> Response {
-    let found =
-        service.jobs().and_then(|jobs| numbered(&number).and_then(|number| jobs.get(number)));
+    let found = service.jobs().and_then(|jobs| Ok(jobs.get(numbered(&number)?)?));
     let entry = match found {
         Ok(entry) => entry,
         Err(problem) => return problem.into_response(),

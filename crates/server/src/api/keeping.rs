@@ -7,9 +7,9 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use wonbon_app::answers;
 
 use super::places::Nothing;
-use crate::json;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -47,10 +47,10 @@ pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     path = "/v1/status",
     tag = "keeping",
     description = "What the store holds, how it decides, and what it takes on disk and in memory.",
-    responses((status = 200, body = json::Status), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::Status), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn status(service: &Service, _asked: Nothing, view: &View) -> Result<Reply, Problem> {
-    let status = json::Status::of(&service.store, service.open_seconds)?;
+    let status = answers::Status::of(&service.store, service.open_seconds)?;
     Ok(match view {
         View::Page(reader) => pages::status_page(service, reader, &status),
         View::Json => Reply::json(&status),

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use wonbon_app::answers;
+use wonbon_app::parameters::{date, least_share, limit};
 use wonbon_store::{ChangesQuestion, Copies, MOST_PLACES, Moved, Store, StoreError};
 
 use super::searching::said;
-use crate::asked::{date, limit, share};
-use crate::json;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -57,7 +57,7 @@ impl OfPlaces for Moved {
     }
 
     fn json(&self) -> Reply {
-        Reply::json(&json::Moved::of(self))
+        Reply::json(&answers::Moved::of(self))
     }
 }
 
@@ -75,7 +75,7 @@ impl OfPlaces for Copies {
     }
 
     fn json(&self) -> Reply {
-        Reply::json(&json::Copies::of(self))
+        Reply::json(&answers::Copies::of(self))
     }
 }
 
@@ -89,7 +89,7 @@ fn answered<A: OfPlaces>(
     {
         return Ok(A::page(reader, asked, None));
     }
-    let (address, min) = (address_of(asked)?, share(asked.min, 0.5)?);
+    let (address, min) = (address_of(asked)?, least_share(asked.min, 0.5)?);
     let limit = limit(asked.limit, USUAL_PLACES, MOST_PLACES)?;
     let found = A::find(&service.store, address, min)?;
     let mut found = found.ok_or_else(|| Problem::unknown(address))?;
@@ -107,7 +107,7 @@ fn answered<A: OfPlaces>(
     tag = "questions",
     description = "For an address that is gone, the newest place that holds the same document, with the evidence. `total` says how many places were found, `cut` whether some are not told.",
     params(PlaceQuestion),
-    responses((status = 200, body = json::Moved), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::Moved), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn moved(
     service: &Service,
@@ -124,7 +124,7 @@ pub(crate) fn moved(
     tag = "questions",
     description = "Who holds a document, by site: when each holder was seen, its resemblance, and which version it follows. `holders` says how many were found, `cut` whether some are not told.",
     params(PlaceQuestion),
-    responses((status = 200, body = json::Copies), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::Copies), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn copies(
     service: &Service,
@@ -151,9 +151,9 @@ pub(crate) struct ChangesParameters {
 #[serde(untagged)]
 pub(crate) enum ChangesAnswer<'a> {
     /// Of one page.
-    History(json::History<'a>),
+    History(answers::History<'a>),
     /// Of all.
-    Changes(json::Changes<'a>),
+    Changes(answers::Changes<'a>),
 }
 
 /// How pages change.
@@ -175,14 +175,16 @@ pub(crate) fn changes(
         let history = service.store.history(url, since)?.ok_or_else(|| Problem::unknown(url))?;
         return Ok(match view {
             View::Page(reader) => pages::history_page(reader, &asked, &history),
-            View::Json => Reply::json(&ChangesAnswer::History(json::History::of(&history))),
+            View::Json => Reply::json(&ChangesAnswer::History(answers::History::of(&history))),
         });
     }
     let question = ChangesQuestion { site: said(&asked.site), since };
     let changes = service.store.changes(&question)?;
     Ok(match view {
         View::Page(reader) => pages::changes_page(reader, &asked, &changes),
-        View::Json => Reply::json(&ChangesAnswer::Changes(json::Changes::of(&question, &changes))),
+        View::Json => {
+            Reply::json(&ChangesAnswer::Changes(answers::Changes::of(&question, &changes)))
+        }
     })
 }
 
@@ -199,7 +201,7 @@ pub(crate) struct WatchParameters {
 /// The documents that are watched.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WatchList<'a> {
-    watched: Vec<json::WatchedPlace<'a>>,
+    watched: Vec<answers::WatchedPlace<'a>>,
 }
 
 /// The documents that are watched.
@@ -212,7 +214,7 @@ pub(crate) struct WatchList<'a> {
 )]
 pub(crate) fn watched(service: &Service, _asked: Nothing, _view: &View) -> Result<Reply, Problem> {
     let watched = service.store.watched()?;
-    let watched = watched.iter().map(json::WatchedPlace::of).collect();
+    let watched = watched.iter().map(answers::WatchedPlace::of).collect();
     Ok(Reply::json(&WatchList { watched }))
 }
 
@@ -276,7 +278,7 @@ pub(crate) fn unwatch(
 /// What watching tells.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WatchReports<'a> {
-    reports: Vec<json::WatchReport<'a>>,
+    reports: Vec<answers::WatchReport<'a>>,
 }
 
 /// Which copies of watched documents differ.
@@ -301,7 +303,7 @@ pub(crate) fn report(
     asked: ReportQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
-    let min = share(asked.min, 0.8)?;
+    let min = least_share(asked.min, 0.8)?;
     let mut reports = Vec::new();
     for watched in service.store.watched()? {
         // Deleted since it was listed.
@@ -311,7 +313,7 @@ pub(crate) fn report(
     Ok(match view {
         View::Page(reader) => pages::watch_page(reader, &reports),
         View::Json => {
-            let reports = reports.iter().map(json::WatchReport::of).collect();
+            let reports = reports.iter().map(answers::WatchReport::of).collect();
             Reply::json(&WatchReports { reports })
         }
     })

@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use wonbon_app::answers;
+use wonbon_app::parameters::limit;
 use wonbon_store::{Page, Query, SearchResult, SearchResults};
 
-use crate::asked::limit;
-use crate::json;
 use crate::pages;
 use crate::paging::{Cursor, next_of};
 use crate::problem::{Code, Problem};
@@ -87,7 +87,7 @@ pub(crate) struct SearchAnswer<'a> {
     /// How many originals match.
     total: u64,
     /// A page of them, the best first.
-    results: Vec<json::FoundResult<'a>>,
+    results: Vec<answers::FoundResult<'a>>,
     /// Where the list goes on, if it does.
     next: Option<String>,
 }
@@ -121,7 +121,7 @@ pub(crate) fn brief_search(
 /// A result and its copies, if they are listed.
 pub(crate) struct Found {
     pub(crate) result: SearchResult,
-    pub(crate) copies: Option<Vec<json::FoundCopy>>,
+    pub(crate) copies: Option<Vec<answers::FoundCopy>>,
 }
 
 /// Originals by their words.
@@ -168,7 +168,7 @@ fn answer(
     for result in found.results {
         let copies = if with_copies && result.document.copies > 0 {
             let part = service.store.family_part(&result.document.key, 1, MOST_COPIES)?;
-            part.map(|part| part.documents.into_iter().map(json::FoundCopy::of).collect())
+            part.map(|part| part.documents.into_iter().map(answers::FoundCopy::of).collect())
         } else {
             None
         };
@@ -182,7 +182,7 @@ fn answer(
             total: found.total,
             results: results
                 .iter()
-                .map(|found| json::FoundResult::of(&found.result, found.copies.clone()))
+                .map(|found| answers::FoundResult::of(&found.result, found.copies.clone()))
                 .collect(),
             next,
         })),

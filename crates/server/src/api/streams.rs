@@ -20,13 +20,13 @@ use bytes::{Bytes, BytesMut};
 use hyper::body::Frame;
 use tokio::io::{AsyncRead, AsyncWriteExt, DuplexStream, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
+use wonbon_app::answers;
 use wonbon_store::StoreError;
 
 use super::documents::Id;
 use crate::adding::{Done, Ready, told};
 use crate::asked::{Incoming, too_large};
 use crate::given::GivenDocument;
-use crate::json;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
 
@@ -182,7 +182,7 @@ fn made_ready(service: &Service, line: &[u8], sweep: Option<i64>) -> Result<(Id,
 
 async fn answer_lines(mut lines: mpsc::Receiver<Line>, mut verdicts: DuplexStream) {
     let started = Instant::now();
-    let mut summary = json::AddSummary::default();
+    let mut summary = answers::AddSummary::default();
     while let Some(line) = lines.recv().await {
         let answer = match line {
             Line::Refused(number, problem) => Err((number, problem)),

@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use wonbon_app::answers;
+use wonbon_app::parameters::{least_share, limit};
 use wonbon_store::{Answer, Match, Measure, Question, Row, Sources, SourcesQuestion};
 use wonbon_text::extract::extract;
 
-use crate::asked::{limit, share};
-use crate::json;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -59,7 +59,7 @@ impl TextQuestion {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct MatchAnswer<'a> {
     /// The best first.
-    matches: Vec<json::Match<'a>>,
+    matches: Vec<answers::Match<'a>>,
     /// How many different shingles the text has.
     shingles: usize,
     /// How many of them were left out because too many documents have them.
@@ -89,11 +89,11 @@ pub(crate) fn matches(
 }
 
 fn asked(service: &Service, asked: &TextQuestion, measure: Measure) -> Result<Reply, Problem> {
-    let (min, limit) = (share(asked.min, 0.1)?, limit(asked.limit, 10, 100)?);
+    let (min, limit) = (least_share(asked.min, 0.1)?, limit(asked.limit, 10, 100)?);
     let about = asked.about(service)?;
     let answer = matches(service, &about, measure, min, limit)?;
     Ok(Reply::json(&MatchAnswer {
-        matches: answer.matches.iter().map(json::Match::of).collect(),
+        matches: answer.matches.iter().map(answers::Match::of).collect(),
         shingles: answer.shingles,
         common: answer.common,
         candidates: answer.candidates,
@@ -142,10 +142,10 @@ text_questions! {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SourcesAnswer<'a> {
     /// The one that explains most first.
-    sources: Vec<json::Source<'a>>,
+    sources: Vec<answers::Source<'a>>,
     /// How much of the text is explained, and what is not.
     #[serde(flatten)]
-    explained: json::Explained<'a>,
+    explained: answers::Explained<'a>,
 }
 
 pub(crate) fn sources_of(
@@ -178,8 +178,12 @@ pub(crate) fn sources(
     let about = asked.about(service)?;
     let found = sources_of(service, &about, &asked)?;
     Ok(Reply::json(&SourcesAnswer {
-        sources: found.sources.iter().map(|source| json::Source::of(source, &about.text)).collect(),
-        explained: json::Explained::of(&found, &about.text),
+        sources: found
+            .sources
+            .iter()
+            .map(|source| answers::Source::of(source, &about.text))
+            .collect(),
+        explained: answers::Explained::of(&found, &about.text),
     }))
 }
 
@@ -203,12 +207,12 @@ pub(crate) fn post_sources(
 /// Everything that is asked about a text on one page.
 #[derive(Debug, Serialize)]
 struct AskAnswer<'a> {
-    similar: Vec<json::Match<'a>>,
-    within: Vec<json::Match<'a>>,
-    contains: Vec<json::Match<'a>>,
-    sources: Vec<json::Source<'a>>,
+    similar: Vec<answers::Match<'a>>,
+    within: Vec<answers::Match<'a>>,
+    contains: Vec<answers::Match<'a>>,
+    sources: Vec<answers::Source<'a>>,
     #[serde(flatten)]
-    explained: json::Explained<'a>,
+    explained: answers::Explained<'a>,
 }
 
 /// The answers to all questions about a text.
@@ -230,7 +234,7 @@ pub(crate) fn ask(service: &Service, asked: TextQuestion, view: &View) -> Result
         return Ok(pages::ask_page(reader, &asked, None));
     }
     let about = asked.about(service)?;
-    let (min, most) = (share(asked.min, 0.1)?, limit(asked.limit, 10, 100)?);
+    let (min, most) = (least_share(asked.min, 0.1)?, limit(asked.limit, 10, 100)?);
     let of = |measure| matches(service, &about, measure, min, most);
     let (similar, within, contains) =
         (of(Measure::Resemblance)?, of(Measure::Within)?, of(Measure::Contains)?);
@@ -242,11 +246,11 @@ pub(crate) fn ask(service: &Service, asked: TextQuestion, view: &View) -> Result
             let text = &all.about.text;
             let sources = &all.sources.sources;
             Ok(Reply::json(&AskAnswer {
-                similar: all.similar.matches.iter().map(json::Match::of).collect(),
-                within: all.within.matches.iter().map(json::Match::of).collect(),
-                contains: all.contains.matches.iter().map(json::Match::of).collect(),
-                sources: sources.iter().map(|source| json::Source::of(source, text)).collect(),
-                explained: json::Explained::of(&all.sources, text),
+                similar: all.similar.matches.iter().map(answers::Match::of).collect(),
+                within: all.within.matches.iter().map(answers::Match::of).collect(),
+                contains: all.contains.matches.iter().map(answers::Match::of).collect(),
+                sources: sources.iter().map(|source| answers::Source::of(source, text)).collect(),
+                explained: answers::Explained::of(&all.sources, text),
             }))
         }
     }

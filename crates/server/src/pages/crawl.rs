@@ -4,6 +4,7 @@
 //! nearest there is to the PageRank; when it has ended it is the PageRank of all known pages.
 
 use maud::html;
+use wonbon_app::jobs::{CrawlProgress, Job, JobState, USUAL_PAGES};
 use wonbon_crawl::order::ORDER_NAMES;
 use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, bytes, thousands};
 
@@ -12,7 +13,6 @@ use super::jobs::{
     facts, job_table, live, live_list, live_progress, notes, parameters, progress_bar, state_part,
 };
 use super::pieces::form_mark;
-use crate::jobs::{CrawlProgress, Job, JobState, USUAL_PAGES};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 

@@ -2,6 +2,7 @@
 
 use maud::html;
 use serde::{Deserialize, Serialize};
+use wonbon_app::answers;
 use wonbon_pages::{Cell, Page, fill_markup, thousands};
 use wonbon_store::{FamilyPart, Kind, PageHistory, Rule, StoredDocument};
 
@@ -11,7 +12,6 @@ use super::pieces::{
     document_link, family_columns, family_row, kind_mark, link, outside_link, part, span, time,
     time_line,
 };
-use crate::json;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -33,11 +33,11 @@ pub(crate) struct DocumentQuestion {
 
 #[derive(Serialize)]
 struct DocumentAnswer<'a> {
-    document: json::Document<'a>,
+    document: answers::Document<'a>,
     family_total: u64,
-    family: Vec<json::Named<'a>>,
+    family: Vec<answers::Named<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<json::History<'a>>,
+    history: Option<answers::History<'a>>,
 }
 
 fn found(service: &Service, asked: &DocumentQuestion) -> Result<StoredDocument, Problem> {
@@ -66,10 +66,10 @@ pub(crate) fn document(
     let history = service.store.history(key, None)?;
     let View::Page(reader) = view else {
         return Ok(Reply::json(&DocumentAnswer {
-            document: json::Document::of(&document),
+            document: answers::Document::of(&document),
             family_total: family.total,
-            family: family.documents.iter().map(json::Named::of).collect(),
-            history: history.as_ref().map(json::History::of),
+            family: family.documents.iter().map(answers::Named::of).collect(),
+            history: history.as_ref().map(answers::History::of),
         }));
     };
     let title = document.title.as_deref().filter(|title| !title.trim().is_empty());

@@ -9,13 +9,13 @@ use bytes::Bytes;
 use maud::{DOCTYPE, Markup, html};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use wonbon_app::tokens::hexadecimal;
 use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, fill};
 
 use super::pieces::quoted;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::tokens::hexadecimal;
 use crate::view::{
     LANGUAGE_COOKIE, Language, Reader, Reply, SCHEME_COOKIE, Scheme, View, set_cookie,
 };

@@ -2,6 +2,7 @@
 
 use maud::html;
 use serde::{Deserialize, Serialize};
+use wonbon_app::answers;
 use wonbon_pages::{Card, Cell, thousands};
 use wonbon_store::Counts;
 
@@ -10,7 +11,6 @@ use super::frame::{address, page, reply};
 use super::pieces::{coded_paragraph, document_link, form_mark, time};
 use crate::api::places::Nothing;
 use crate::api::texts::{self, TextQuestion};
-use crate::json;
 use crate::messages::Say;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -28,7 +28,7 @@ struct HomeAnswer<'a> {
     originals: u64,
     copies: u64,
     empty: u64,
-    latest: Vec<json::Listed<'a>>,
+    latest: Vec<answers::Listed<'a>>,
 }
 
 /// `/`.
@@ -41,7 +41,7 @@ pub(crate) fn home(service: &Service, _: Nothing, view: &View) -> Result<Reply, 
             originals: counts.originals,
             copies: counts.copies,
             empty: counts.empty,
-            latest: latest.iter().map(json::Listed::of).collect(),
+            latest: latest.iter().map(answers::Listed::of).collect(),
         }));
     };
     let mut page = page(reader, "");

@@ -4,11 +4,11 @@
 //! script the page says the same when it is loaded again.
 
 use maud::{Markup, html};
+use wonbon_app::jobs::{Job, JobState, Wanted};
 use wonbon_pages::{Cell, Page, bytes, thousands};
 
 use super::frame::{address, page, reply};
 use super::pieces::{form_mark, link, next_link, shown_time};
-use crate::jobs::{Job, JobState, Wanted};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 

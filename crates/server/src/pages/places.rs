@@ -1,6 +1,7 @@
 //! Where documents are and were: moved, copies, changes, watch.
 
 use maud::{Markup, html};
+use wonbon_app::answers::{MovedFinding, days, resemblance_classes};
 use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, thousands};
 use wonbon_store::{
     Changes, Copies, Finding, Holder, LIFE_CLASSES, Lives, Moved, PageHistory, Passage,
@@ -12,7 +13,6 @@ use super::pieces::{
     Field, asking_form, coded_paragraph, document_link, form_mark, link, part, span, time,
 };
 use crate::api::places::{ChangesParameters, PlaceQuestion};
-use crate::json::{MovedFinding, days, resemblance_classes};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 

@@ -1,10 +1,10 @@
 //! What the store holds and takes.
 
 use maud::html;
+use wonbon_app::answers::Status;
 use wonbon_pages::{Card, Cell, bytes, thousands};
 
 use super::frame::{page, reply};
-use crate::json::Status;
 use crate::messages::Say;
 use crate::service::Service;
 use crate::view::{Reader, Reply};

@@ -9,11 +9,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use wonbon_app::jobs::JobsConfig;
+use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_crawl::guard::Guard;
 use wonbon_input::rows::Ranking;
 use wonbon_input::time::microseconds;
-use wonbon_server::tokens::{Scope, Tokens};
-use wonbon_server::{Config, JobsConfig, Server};
+use wonbon_server::{Config, Server};
 use wonbon_store::{By, Decision, NewDocument, Redirect, Rule, Store, StoreParams};
 
 use crate::web::Web;

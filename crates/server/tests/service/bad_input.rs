@@ -1,8 +1,8 @@
 //! Bad input, whichever way it comes: one clear problem each, and nothing is stored or lost.
 
 use serde_json::json;
+use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_server::Config;
-use wonbon_server::tokens::{Scope, Tokens};
 use wonbon_store::NewDocument;
 
 use crate::support::{Running, address, text};

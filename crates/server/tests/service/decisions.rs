@@ -2,8 +2,8 @@
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_server::Config;
-use wonbon_server::tokens::{Scope, Tokens};
 use wonbon_store::NewDocument;
 
 use crate::support::{Answer, Running, address, text};

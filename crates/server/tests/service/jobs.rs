@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use wonbon_app::jobs::JobsConfig;
 use wonbon_cluster::clustering::{ClusterConfig, cluster};
 use wonbon_cluster::dedup::{DedupConfig, dedup};
 use wonbon_cluster::progress::Unwatched;
 use wonbon_crawl::guard::Guard;
-use wonbon_server::{Config, JobsConfig};
+use wonbon_server::Config;
 use wonbon_store::Store;
 use wonbon_testkit::crawl::toy_web::{Reply, ToyHost, linking};
 

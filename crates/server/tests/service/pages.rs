@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use axum::http::StatusCode;
 use proptest::prelude::*;
 use serde_json::json;
+use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_server::Config;
-use wonbon_server::tokens::{Scope, Tokens};
 use wonbon_store::{By, Content, Decision, NewDocument};
 
 use crate::support::{Answer, Running, address, text};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use serde_json::json;
-use wonbon_server::tokens::{Scope, Tokens};
+use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_server::{Code, Config, Problem, Rate};
 use wonbon_store::{NewDocument, Store, StoreError, StoreParams};
 
@@ -133,7 +133,7 @@ async fn every_code_is_seen() {
 
     see(Code::NoJobs, backups.get("/v1/jobs").await);
     let working = limited(|config| {
-        config.jobs = Some(wonbon_server::JobsConfig::new(folder.path().join("jobs")));
+        config.jobs = Some(wonbon_app::jobs::JobsConfig::new(folder.path().join("jobs")));
     });
     see(Code::UnknownJob, working.get("/v1/jobs/7").await);
     see(Code::UnknownJob, working.get("/v1/jobs/first").await);

@@ -1,7 +1,7 @@
 //! How pages change, as a page with plots.
 
+use wonbon_app::answers::{days, resemblance_classes};
 use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot};
-use wonbon_server::json::{days, resemblance_classes};
 use wonbon_store::{Changes, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges};
 
 use super::in_columns;

@@ -9,12 +9,12 @@ use wonbon_cluster::reading::{Inputs, Skipped};
 use wonbon_crawl::progress::Control;
 use wonbon_store::Added;
 
-use super::asked::ImportAsked;
 use super::batch::Watcher;
 use super::record::Durable;
-use super::{Entry, Jobs, Stopped, inputs, sentence, without_place};
-use crate::importing::{Import, ImportError, Listener, import};
-use crate::json::AddSummary;
+use super::request::ImportAsked;
+use super::{Entry, Jobs, Stopped, inputs, sentence, store_failed, without_place};
+use crate::answers::AddSummary;
+use crate::import::{Import, ImportError, Listener, import};
 
 /// Documents on their way at a time: with all jobs and all clients, less than the store's queue holds.
 const IN_FLIGHT: usize = 64;
@@ -100,8 +100,8 @@ pub(super) fn run(
         error => failed(&error),
     };
     let paths = inputs::resolved(directory, &asked.inputs)
-        .map_err(|problem| Stopped::Failed(problem.detail))?;
-    let sweep = asked.sweep().map_err(|problem| Stopped::Failed(problem.detail))?;
+        .map_err(|error| Stopped::Failed(error.to_string()))?;
+    let sweep = asked.sweep().map_err(|error| Stopped::Failed(error.to_string()))?;
     let fields = asked.fields.chosen().names(&paths, Some(&entry.directory)).map_err(stopped)?;
     let mut found = Inputs::find(&paths, fields).map_err(stopped)?;
     found.unpack.clone_from(&entry.directory);
@@ -125,7 +125,7 @@ pub(super) fn run(
     let imported = import(&what, before, &watcher, &mut recorder);
     let summary = imported.map_err(|error| match error {
         ImportError::Input(error) => stopped(error),
-        ImportError::Store(error) => Stopped::Failed(crate::Problem::from(error).detail),
+        ImportError::Store(error) => store_failed(&error),
         ImportError::Listener(never) => match never {},
     })?;
     let mut result = json!(summary);

@@ -7,7 +7,6 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use wonbon_cluster::clustering::Policy;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
@@ -18,16 +17,17 @@ use wonbon_crawl::order::OrderName;
 use wonbon_crawl::plan::{Pace, Params, Plan, ScopeKind};
 use wonbon_store::Rule;
 
-use crate::asked::date;
-use crate::problem::{Code, Problem};
+use crate::error::RequestError;
+use crate::parameters::{date, one_of, threshold as threshold_of};
 
 /// Seeds that are taken.
 const MOST_SEEDS: usize = 10_000;
 
 /// A job to be started.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub(crate) enum JobAsked {
+pub enum JobAsked {
     /// Files into the store.
     Import(ImportAsked),
     /// A corpus without its copies.
@@ -39,21 +39,22 @@ pub(crate) enum JobAsked {
 }
 
 /// Which field of a row means what; guessed from the first row where it is not said.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct FieldsAsked {
+pub struct FieldsAsked {
     /// The field with the text.
-    pub(crate) text: Option<String>,
+    pub text: Option<String>,
     /// The field with the id.
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
     /// The field with the address.
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
     /// The field with the creation time.
-    pub(crate) created: Option<String>,
+    pub created: Option<String>,
     /// The field with a page, used where there is no text.
-    pub(crate) html: Option<String>,
+    pub html: Option<String>,
     /// The field with the address a row leads to.
-    pub(crate) redirect: Option<String>,
+    pub redirect: Option<String>,
 }
 
 impl FieldsAsked {
@@ -64,146 +65,134 @@ impl FieldsAsked {
 }
 
 /// Files into the store.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ImportAsked {
+pub struct ImportAsked {
     /// Files and folders below the folder `in` of the jobs' directory.
-    pub(crate) inputs: Vec<String>,
+    pub inputs: Vec<String>,
     /// The date of the sweep that saw the documents, if one did.
     #[serde(default)]
-    pub(crate) sweep: Option<String>,
+    pub sweep: Option<String>,
     /// Which field of a row means what.
     #[serde(default)]
-    pub(crate) fields: FieldsAsked,
+    pub fields: FieldsAsked,
 }
 
 /// A corpus without its copies: as `wonbon dedup`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub(crate) struct DedupAsked {
+pub struct DedupAsked {
     /// Files and folders below the folder `in` of the jobs' directory.
-    pub(crate) inputs: Vec<String>,
+    pub inputs: Vec<String>,
     /// Exact resemblance from which a document is a copy: above 0, up to 1; 0.8 if neither this nor a
     /// rule is said.
     #[serde(default)]
-    pub(crate) threshold: Option<f64>,
+    pub threshold: Option<f64>,
     /// The papers' rule instead of a threshold, such as `2of6`.
     #[serde(default)]
-    pub(crate) rule: Option<String>,
+    pub rule: Option<String>,
     /// How copies are put together: `star` or `linked`.
     #[serde(default)]
-    pub(crate) family: Option<String>,
+    pub family: Option<String>,
     /// How copies are looked for: `auto`, `exact` or `features`.
     #[serde(default)]
-    pub(crate) engine: Option<String>,
+    pub engine: Option<String>,
     /// Which document of a family stays: `earliest`, `longest`, `first`, `last`, `min:FIELD` or
     /// `max:FIELD`.
     #[serde(default)]
-    pub(crate) keep: Option<String>,
+    pub keep: Option<String>,
     /// Whether all rows are kept, with their verdicts.
     #[serde(default)]
-    pub(crate) annotate: bool,
+    pub annotate: bool,
     /// Which field of a row means what.
     #[serde(default)]
-    pub(crate) fields: FieldsAsked,
+    pub fields: FieldsAsked,
 }
 
 /// The clusters of a corpus: as `wonbon cluster`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ClusterAsked {
+pub struct ClusterAsked {
     /// Files and folders below the folder `in` of the jobs' directory.
-    pub(crate) inputs: Vec<String>,
+    pub inputs: Vec<String>,
     /// The least value of a pair: above 0, up to 1; 0.5 if not said.
     #[serde(default)]
-    pub(crate) threshold: Option<f64>,
+    pub threshold: Option<f64>,
     /// What must reach it: `resemblance`, `containment` or `containment-of-earlier`.
     #[serde(default)]
-    pub(crate) policy: Option<String>,
+    pub policy: Option<String>,
     /// Which field of a row means what.
     #[serde(default)]
-    pub(crate) fields: FieldsAsked,
+    pub fields: FieldsAsked,
 }
 
 /// Pages from the web into the store, as a sweep of the moment the crawl begins: as `wonbon crawl`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CrawlAsked {
+pub struct CrawlAsked {
     /// Pages to start with.
-    pub(crate) seeds: Vec<String>,
+    pub seeds: Vec<String>,
     /// Which of the known pages comes next; `damped` if not said.
     #[serde(default)]
-    pub(crate) order: Option<String>,
+    pub order: Option<String>,
     /// Where the crawl goes: `domain` (the seeds' domains, if not said), `host` or `all`.
     #[serde(default)]
-    pub(crate) scope: Option<String>,
+    pub scope: Option<String>,
     /// Hosts that belong to it beside.
     #[serde(default)]
-    pub(crate) hosts: Vec<String>,
+    pub hosts: Vec<String>,
     /// Domains that belong to it beside.
     #[serde(default)]
-    pub(crate) domains: Vec<String>,
+    pub domains: Vec<String>,
     /// Only paths that begin like one of these.
     #[serde(default)]
-    pub(crate) include: Vec<String>,
+    pub include: Vec<String>,
     /// No paths that begin like one of these.
     #[serde(default)]
-    pub(crate) exclude: Vec<String>,
+    pub exclude: Vec<String>,
     /// Stop after so many pages; 1000 if not said.
     #[serde(default)]
-    pub(crate) pages: Option<u64>,
+    pub pages: Option<u64>,
     /// Stop after so many bytes of bodies.
     #[serde(default)]
-    pub(crate) bytes: Option<u64>,
+    pub bytes: Option<u64>,
     /// Go at most so many links away from a seed.
     #[serde(default)]
-    pub(crate) depth: Option<u32>,
+    pub depth: Option<u32>,
     /// Let in at most so many pages of a site, beside its seeds.
     #[serde(default)]
-    pub(crate) site_pages: Option<u32>,
+    pub site_pages: Option<u32>,
     /// Seconds between an answer and the next request to the same host; 1 if not said.
     #[serde(default)]
-    pub(crate) delay: Option<f64>,
+    pub delay: Option<f64>,
     /// Put the pages of a site behind all others after so many copies in a row.
     #[serde(default)]
-    pub(crate) skip_copies: Option<u32>,
+    pub skip_copies: Option<u32>,
     /// Whether sitemaps are not read.
     #[serde(default)]
-    pub(crate) no_sitemaps: bool,
+    pub no_sitemaps: bool,
     /// Who asks: a name, and where its owner can be reached.
     #[serde(default)]
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// The number of an earlier crawl: pages it has are asked for only if they changed.
     #[serde(default)]
-    pub(crate) sweep_of: Option<u32>,
+    pub sweep_of: Option<u32>,
 }
 
 /// Pages a crawl asks for if nobody says how many.
-pub(crate) const USUAL_PAGES: u64 = 1000;
-
-fn wrong(detail: impl Into<String>) -> Problem {
-    Problem::new(Code::BadParameter, detail)
-}
-
-fn share(threshold: f64) -> Result<f64, Problem> {
-    match threshold {
-        share if share > 0.0 && share <= 1.0 => Ok(share),
-        other => Err(wrong(format!("`threshold` is above 0 and at most 1, not {other}"))),
-    }
-}
-
-fn one_of<T: Copy>(name: &str, given: Option<&str>, known: &[(&str, T)]) -> Result<T, Problem> {
-    let Some(given) = given else { return Ok(known[0].1) };
-    known.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
-        wrong(format!("`{name}` is one of {}, not `{given}`", names.join(", ")))
-    })
-}
+pub const USUAL_PAGES: u64 = 1000;
 
 impl JobAsked {
-    pub(crate) const KINDS: [&str; 4] = ["import", "dedup", "cluster", "crawl"];
+    /// The names of all kinds.
+    pub const KINDS: [&str; 4] = ["import", "dedup", "cluster", "crawl"];
 
-    pub(crate) fn kind(&self) -> &'static str {
+    /// The name of its kind.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
         match self {
             JobAsked::Import(_) => "import",
             JobAsked::Dedup(_) => "dedup",
@@ -212,12 +201,14 @@ impl JobAsked {
         }
     }
 
-    pub(crate) fn is_crawl(&self) -> bool {
+    /// Whether it is a crawl.
+    #[must_use]
+    pub fn is_crawl(&self) -> bool {
         matches!(self, JobAsked::Crawl(_))
     }
 
     /// The files it reads.
-    pub(crate) fn inputs(&self) -> &[String] {
+    pub fn inputs(&self) -> &[String] {
         match self {
             JobAsked::Import(asked) => &asked.inputs,
             JobAsked::Dedup(asked) => &asked.inputs,
@@ -227,7 +218,7 @@ impl JobAsked {
     }
 
     /// What it is about, in a line.
-    pub(crate) fn about(&self) -> String {
+    pub fn about(&self) -> String {
         let parts = match self {
             JobAsked::Crawl(asked) => &asked.seeds,
             other => other.inputs(),
@@ -240,7 +231,7 @@ impl JobAsked {
     }
 
     /// Refuses what could not be done whatever the files hold.
-    pub(crate) fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), RequestError> {
         match self {
             JobAsked::Import(asked) => asked.sweep().map(|_| ()),
             JobAsked::Dedup(asked) => asked.method().map(|_| ()),
@@ -251,29 +242,31 @@ impl JobAsked {
 }
 
 impl ImportAsked {
-    pub(super) fn sweep(&self) -> Result<Option<i64>, Problem> {
+    pub(super) fn sweep(&self) -> Result<Option<i64>, RequestError> {
         date("sweep", self.sweep.as_deref())
     }
 }
 
 impl DedupAsked {
     /// How families are found; threads and memory are the service's.
-    pub(super) fn method(&self) -> Result<FamilyConfig, Problem> {
+    pub(super) fn method(&self) -> Result<FamilyConfig, RequestError> {
         let rule = match (&self.rule, self.threshold) {
-            (Some(_), Some(_)) => return Err(wrong("say a `threshold` or a `rule`, not both")),
+            (Some(_), Some(_)) => {
+                return Err(RequestError::Both { one: "threshold", other: "rule" });
+            }
             (Some(rule), None) => match rule.parse() {
                 Ok(Rule::Features(least)) => CopyRule::Agreeing(least as u32),
-                Ok(Rule::Threshold(threshold)) => CopyRule::Threshold(share(threshold)?),
-                Err(error) => return Err(wrong(format!("`rule`: {error}"))),
+                Ok(Rule::Threshold(threshold)) => CopyRule::Threshold(threshold_of(threshold)?),
+                Err(error) => return Err(RequestError::unreadable("rule", error)),
             },
-            (None, threshold) => CopyRule::Threshold(share(threshold.unwrap_or(0.8))?),
+            (None, threshold) => CopyRule::Threshold(threshold_of(threshold.unwrap_or(0.8))?),
         };
         let family = [("star", FamilyKind::Star), ("linked", FamilyKind::Linked)];
         let engines =
             [("auto", Engine::Auto), ("exact", Engine::Exact), ("features", Engine::Features)];
         let keep = match &self.keep {
             None => Keep::default(),
-            Some(text) => text.parse().map_err(|error| wrong(format!("`keep`: {error}")))?,
+            Some(text) => text.parse().map_err(|error| RequestError::unreadable("keep", error))?,
         };
         Ok(FamilyConfig {
             rule,
@@ -286,35 +279,35 @@ impl DedupAsked {
 }
 
 impl ClusterAsked {
-    pub(super) fn last_phase(&self) -> Result<(f64, Policy), Problem> {
+    pub(super) fn last_phase(&self) -> Result<(f64, Policy), RequestError> {
         let policies = [
             ("resemblance", Policy::Resemblance),
             ("containment", Policy::Containment),
             ("containment-of-earlier", Policy::ContainmentOfEarlier),
         ];
         let policy = one_of("policy", self.policy.as_deref(), &policies)?;
-        Ok((share(self.threshold.unwrap_or(0.5))?, policy))
+        Ok((threshold_of(self.threshold.unwrap_or(0.5))?, policy))
     }
 }
 
 impl CrawlAsked {
     /// How the crawl is done.
-    pub(super) fn plan(&self) -> Result<Plan, Problem> {
+    pub(super) fn plan(&self) -> Result<Plan, RequestError> {
         if self.seeds.len() > MOST_SEEDS {
-            return Err(wrong(format!("at most {MOST_SEEDS} seeds are taken")));
+            return Err(RequestError::TooManySeeds { most: MOST_SEEDS });
         }
         let usual = Params::default();
         let scopes =
             [("domain", ScopeKind::Domain), ("host", ScopeKind::Host), ("all", ScopeKind::All)];
         let order = self.order.clone().unwrap_or(usual.order);
-        order.parse::<OrderName>().map_err(|error| wrong(error.to_string()))?;
+        order.parse::<OrderName>().map_err(|error| RequestError::unreadable("order", error))?;
         let agent = self.agent.clone().unwrap_or(usual.agent);
         if agent.trim().is_empty() || !agent.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
-            return Err(wrong("`agent` is a name of plain letters"));
+            return Err(RequestError::parameter("agent", "a name of plain letters", agent));
         }
         let delay = self.delay.unwrap_or_else(|| Pace::default().delay.as_secs_f64());
         if !(0.0..=3600.0).contains(&delay) {
-            return Err(wrong(format!("`delay` is from 0 to 3600 seconds, not {delay}")));
+            return Err(RequestError::parameter("delay", "from 0 to 3600 seconds", delay));
         }
         let params = Params {
             seeds: self.seeds.clone(),
@@ -337,7 +330,7 @@ impl CrawlAsked {
             delay: Duration::from_secs_f64(delay),
             ..Pace::default()
         };
-        params.canonical_seeds(&Rules::default()).map_err(|error| wrong(error.to_string()))?;
+        params.canonical_seeds(&Rules::default())?;
         Ok(Plan { params, pace })
     }
 }
@@ -350,7 +343,7 @@ mod tests {
         let asked: Result<JobAsked, _> = serde_json::from_str(text);
         match asked {
             Err(error) => error.to_string(),
-            Ok(asked) => asked.check().unwrap_err().detail,
+            Ok(asked) => asked.check().unwrap_err().to_string(),
         }
     }
 

@@ -162,7 +162,7 @@ pub fn random_bytes<const N: usize>() -> std::io::Result<[u8; N]> {
 }
 
 /// Bytes in hexadecimal.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -278,7 +278,7 @@ impl Tokens {
 
 /// Tokens that are read again when their file changes.
 #[derive(Debug)]
-pub(crate) struct TokenFile {
+pub struct TokenFile {
     path: PathBuf,
     known: Mutex<Known>,
 }
@@ -291,7 +291,12 @@ struct Known {
 }
 
 impl TokenFile {
-    pub(crate) fn open(path: &Path) -> Result<Self, TokenError> {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tokens::read`].
+    pub fn open(path: &Path) -> Result<Self, TokenError> {
         let state = state_of(path);
         let by_hash = by_hash(Tokens::read(path)?);
         let known = Mutex::new(Known { by_hash, state, looked: Instant::now() });
@@ -299,7 +304,7 @@ impl TokenFile {
     }
 
     /// The token with this secret, as the file has it now.
-    pub(crate) fn find(&self, secret: &str) -> Option<Token> {
+    pub fn find(&self, secret: &str) -> Option<Token> {
         let mut known = self.known.lock().expect("no one panics with it");
         if known.looked.elapsed() >= LOOK_EVERY {
             known.looked = Instant::now();

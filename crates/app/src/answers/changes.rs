@@ -1,12 +1,12 @@
 //! Places, versions, sweeps, and what watching tells.
 
 use serde::Serialize;
-use utoipa::ToSchema;
 use wonbon_input::time::format_time;
 use wonbon_store::{ChangesQuestion, LIFE_CLASSES, PageHistory, RATE_CLASSES, SweepChanges};
 
 /// Where and when a document was seen.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Place<'a> {
     /// The document's key.
     pub id: &'a str,
@@ -43,7 +43,8 @@ impl<'a> Place<'a> {
 }
 
 /// A page and its versions.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct History<'a> {
     /// The page.
     pub page: Place<'a>,
@@ -52,7 +53,8 @@ pub struct History<'a> {
 }
 
 /// One version of a page.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Version<'a> {
     /// Its number, from 1.
     pub version: u32,
@@ -94,7 +96,8 @@ impl<'a> History<'a> {
 }
 
 /// How pages change.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Changes<'a> {
     /// The site asked about; all if null.
     pub site: Option<&'a str>,
@@ -109,13 +112,13 @@ pub struct Changes<'a> {
     /// Those between which it changed.
     pub changed_intervals: u64,
     /// Pages by how many times they changed.
-    #[schema(value_type = Vec<Vec<u64>>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u64>>))]
     pub changes_per_page: Vec<(u32, u64)>,
     /// Pages by the share of intervals in which they changed.
-    #[schema(value_type = Vec<Vec<Object>>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Object>>))]
     pub change_rates: Vec<(&'static str, u64)>,
     /// Changes by the resemblance of the two versions, from below 0.1 to 1.
-    #[schema(value_type = Vec<Vec<Object>>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Object>>))]
     pub resemblances: Vec<(String, u64)>,
     /// Lives that ended.
     pub ended: Lives,
@@ -124,7 +127,8 @@ pub struct Changes<'a> {
 }
 
 /// What one sweep saw.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Sweep {
     /// Its date.
     pub sweep: String,
@@ -151,7 +155,8 @@ pub struct Sweep {
 }
 
 /// How long pages lived.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Lives {
     /// How many pages.
     pub pages: u64,
@@ -160,7 +165,7 @@ pub struct Lives {
     /// The life in the middle.
     pub median_days: Option<f64>,
     /// Pages by how many sweeps of their site their life spans.
-    #[schema(value_type = Vec<Vec<Object>>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Object>>))]
     pub by_sweeps: Vec<(&'static str, u64)>,
 }
 
@@ -227,7 +232,8 @@ pub fn resemblance_classes() -> Vec<String> {
 }
 
 /// A watched document.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchedPlace<'a> {
     /// The document.
     pub document: Place<'a>,
@@ -244,7 +250,8 @@ impl<'a> WatchedPlace<'a> {
 }
 
 /// What the copies of a watched document look like.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchReport<'a> {
     /// The document.
     pub document: Place<'a>,
@@ -259,7 +266,8 @@ pub struct WatchReport<'a> {
 }
 
 /// A copy of an earlier version.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchOutdated<'a> {
     /// Where it is.
     #[serde(flatten)]
@@ -269,7 +277,8 @@ pub struct WatchOutdated<'a> {
 }
 
 /// A copy that differs.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchCopy<'a> {
     /// Where it is.
     #[serde(flatten)]
@@ -285,7 +294,8 @@ pub struct WatchCopy<'a> {
 }
 
 /// A passage in which a copy differs.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Passage<'a> {
     /// Words before it.
     pub before: &'a str,

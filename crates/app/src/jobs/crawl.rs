@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use wonbon_crawl::CrawlError;
 use wonbon_crawl::canonical::Rules;
 use wonbon_crawl::crawl::Crawl;
+use wonbon_crawl::fetch::Fetcher;
 use wonbon_crawl::fetch::network::{Network, NetworkConfig};
-use wonbon_crawl::fetch::{FetchError, Fetcher};
 use wonbon_crawl::plan::Plan;
 use wonbon_crawl::progress::{Control, Ended, Observer, Stats, Summary};
 use wonbon_crawl::report::{gathered, page_of};
 use wonbon_store::StoreError;
 
-use super::asked::CrawlAsked;
 use super::hosts::Counting;
 use super::record::{CrawledSite, CurvePoint};
-use super::{Entry, Jobs, Stopped, sentence};
-use crate::into_store::IntoStore;
-use crate::problem::{Code, Problem};
+use super::request::CrawlAsked;
+use super::{Entry, Jobs, Stopped, sentence, store_failed};
+use crate::crawl_sink::IntoStore;
+use crate::error::{AppError, RequestError};
 
 /// Points of a curve while a crawl runs.
 const POINTS: usize = 200;
@@ -44,20 +44,19 @@ impl Jobs {
     }
 
     /// Refuses seeds that must not be asked or have no address, and an earlier crawl that is none.
-    pub(super) fn check_crawl(&self, asked: &CrawlAsked) -> Result<(), Problem> {
+    pub(super) fn check_crawl(&self, asked: &CrawlAsked) -> Result<(), AppError> {
         let plan = asked.plan()?;
         if let Some(number) = asked.sweep_of {
             let is_crawl = self.get(number)?.job().asked.is_crawl();
             if !is_crawl {
-                let detail = format!("job {number} is no crawl");
-                return Err(Problem::new(Code::BadParameter, detail));
+                return Err(RequestError::NotACrawl { number }.into());
             }
         }
-        let wrong = |error: CrawlError| Problem::new(Code::BadParameter, error.to_string());
-        let network = self.network(&plan).map_err(wrong)?;
-        let seeds = plan.params.canonical_seeds(&Rules::default()).map_err(wrong)?;
+        let network = self.network(&plan).map_err(RequestError::from)?;
+        let seeds = plan.params.canonical_seeds(&Rules::default()).map_err(RequestError::from)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Problem::inside(Code::Failed, &error))?;
+        let runtime =
+            runtime.map_err(|source| AppError::Io { doing: "start a runtime", source })?;
         let mut hosts = std::collections::HashSet::new();
         for seed in &seeds {
             let host = seed.host_str().unwrap_or_default();
@@ -65,22 +64,18 @@ impl Jobs {
                 continue;
             }
             if let Err(why) = self.config.guard.permits_url(seed) {
-                let detail = format!("the seed {seed} must not be asked: {why}");
-                return Err(Problem::new(Code::ForbiddenAddress, detail));
+                let why = why.to_string();
+                return Err(AppError::ForbiddenSeed { seed: seed.to_string(), why });
             }
-            if let Err(why) = runtime.block_on(network.resolve(host)) {
-                let code = match why {
-                    FetchError::Forbidden { .. } => Code::ForbiddenAddress,
-                    _ => Code::BadParameter,
-                };
-                return Err(Problem::new(code, format!("the seed {seed}: {why}")));
+            if let Err(source) = runtime.block_on(network.resolve(host)) {
+                return Err(AppError::Seed { seed: seed.to_string(), source });
             }
         }
         Ok(())
     }
 
     /// Refuses a crawl whose sweep is not the store's latest any more.
-    pub(super) fn check_sweep(&self, directory: &Path) -> Result<(), Problem> {
+    pub(super) fn check_sweep(&self, directory: &Path) -> Result<(), AppError> {
         let folder = directory.join(FOLDER);
         match Crawl::begun_of(&folder) {
             Ok(begun) => {
@@ -194,18 +189,18 @@ pub(super) fn run(
 ) -> Result<Value, Stopped> {
     let directory = &jobs.config.directory;
     let failed = |error: CrawlError| Stopped::Failed(sentence(&error, directory));
-    let of_store = |error: StoreError| Stopped::Failed(Problem::from(error).detail);
-    let plan = asked.plan().map_err(|problem| Stopped::Failed(problem.detail))?;
+    let plan = asked.plan().map_err(|error| Stopped::Failed(error.to_string()))?;
     let folder = entry.directory.join(FOLDER);
     let crawl = opened(jobs, &folder, asked, plan).map_err(failed)?;
     let plan = crawl.plan().clone();
-    let sink = IntoStore::sweep(jobs.store.clone(), crawl.begun()).map_err(of_store)?;
+    let sink = IntoStore::sweep(jobs.store.clone(), crawl.begun())
+        .map_err(|error| store_failed(&error))?;
     let counting = Arc::new(Counting::new(Arc::new(jobs.network(&plan).map_err(failed)?)));
     let recorder = Recorder { entry, counting: &counting, most: plan.pace.pages };
     let ran = crawl.run(counting.clone(), Some(Arc::new(sink)), &recorder, control);
     let summary = ran.map_err(|error| match error {
         CrawlError::Sink { source, .. } => match source.downcast::<StoreError>() {
-            Ok(error) => of_store(*error),
+            Ok(error) => store_failed(&error),
             Err(source) => Stopped::Failed(sentence(&*source, directory)),
         },
         error => failed(error),

@@ -14,7 +14,7 @@ use wonbon_cluster::progress::Progress;
 use wonbon_crawl::progress::Control;
 use wonbon_input::rows::FieldNames;
 
-use super::asked::{ClusterAsked, DedupAsked, FieldsAsked};
+use super::request::{ClusterAsked, DedupAsked, FieldsAsked};
 use super::{Entry, Jobs, Stopped, inputs, sentence, value_without_place};
 
 /// Tells a job's record how far a run is, and the run when to stop.
@@ -70,7 +70,7 @@ fn prepared(
 ) -> Result<Prepared, Stopped> {
     let directory = &jobs.config.directory;
     let inputs =
-        inputs::resolved(directory, given).map_err(|problem| Stopped::Failed(problem.detail))?;
+        inputs::resolved(directory, given).map_err(|error| Stopped::Failed(error.to_string()))?;
     let fields = fields
         .chosen()
         .names(&inputs, Some(&entry.directory))
@@ -113,7 +113,7 @@ pub(super) fn dedup(
     control: &Control,
 ) -> Result<Value, Stopped> {
     let Prepared { inputs, output, fields } = prepared(jobs, entry, &asked.inputs, &asked.fields)?;
-    let mut method = asked.method().map_err(|problem| Stopped::Failed(problem.detail))?;
+    let mut method = asked.method().map_err(|error| Stopped::Failed(error.to_string()))?;
     method.threads = jobs.config.threads;
     method.memory = jobs.config.memory_bytes;
     let config = DedupConfig {
@@ -139,7 +139,7 @@ pub(super) fn cluster(
 ) -> Result<Value, Stopped> {
     let Prepared { inputs, output, fields } = prepared(jobs, entry, &asked.inputs, &asked.fields)?;
     let (threshold, policy) =
-        asked.last_phase().map_err(|problem| Stopped::Failed(problem.detail))?;
+        asked.last_phase().map_err(|error| Stopped::Failed(error.to_string()))?;
     let config = ClusterConfig {
         inputs,
         output,

@@ -1,12 +1,12 @@
 //! Documents and what is said of them when they are stored or checked.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use wonbon_input::time::format_time;
 use wonbon_store::{Decision, Stored, StoredDocument, Verdict};
 
 /// What names a stored document: of one that is shown, found or answered.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Named<'a> {
     /// Its key: a URL or an id.
     pub id: &'a str,
@@ -34,7 +34,8 @@ impl<'a> Named<'a> {
 }
 
 /// A stored document.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Document<'a> {
     /// What names it.
     #[serde(flatten)]
@@ -89,7 +90,8 @@ impl<'a> Document<'a> {
 }
 
 /// A document in a list, without its text.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Listed<'a> {
     /// Its key: a URL or an id.
     pub id: &'a str,
@@ -136,7 +138,8 @@ impl<'a> Listed<'a> {
 }
 
 /// What became of a document that was added.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Added<'a> {
     /// Its key.
     pub id: &'a str,
@@ -181,7 +184,8 @@ pub fn verdict_name(added: &wonbon_store::Added) -> &'static str {
 }
 
 /// An address that was noted to lead elsewhere.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Redirected<'a> {
     /// The address.
     pub id: &'a str,
@@ -200,7 +204,8 @@ impl<'a> Redirected<'a> {
 }
 
 /// What would be said of a document.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Checked<'a> {
     /// Its key.
     pub id: &'a str,
@@ -232,7 +237,8 @@ impl<'a> Checked<'a> {
 }
 
 /// What became of many documents.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AddSummary {
     /// Documents that were taken.
     pub documents: u64,

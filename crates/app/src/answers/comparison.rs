@@ -1,13 +1,13 @@
 //! What two texts share.
 
 use serde::Serialize;
-use utoipa::ToSchema;
 use wonbon_text::difference::{Kind, Span};
 
-use crate::comparing::{self, Side};
+use crate::compare::{self, Side};
 
 /// How much two documents share.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Comparison<'a> {
     /// The first.
     pub a: &'a str,
@@ -42,7 +42,8 @@ pub struct Comparison<'a> {
 }
 
 /// What the sketches say of two documents.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComparisonEstimate {
     /// Of the resemblance.
     pub resemblance: f64,
@@ -59,7 +60,8 @@ pub struct ComparisonEstimate {
 }
 
 /// A passage that differs: what A has there and what B has there, either may be empty.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Difference<'a> {
     /// What A has.
     pub a: &'a str,
@@ -73,7 +75,8 @@ pub struct Difference<'a> {
 
 /// A block that stands at one place of A and at another of B: its number is its place in the list,
 /// from 1.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MovedBlock<'a> {
     /// The block.
     pub a: &'a str,
@@ -88,7 +91,7 @@ impl<'a> Comparison<'a> {
     #[must_use]
     pub fn of(
         (a, b): (&Side<'a>, &Side<'a>),
-        compared: &comparing::Comparison,
+        compared: &compare::Comparison,
         found: Option<&wonbon_text::difference::Difference>,
     ) -> Self {
         Comparison {

@@ -1,12 +1,12 @@
 //! What a store holds and takes.
 
 use serde::Serialize;
-use utoipa::ToSchema;
 use wonbon_input::time::format_time;
 use wonbon_store::{Store, StoreError};
 
 /// What a store holds, how it decides, what it takes.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Status {
     /// Where it is.
     pub store: String,

@@ -12,21 +12,19 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 use wonbon_cluster::reading::Skipped;
 
-use super::asked::JobAsked;
-use crate::json::AddSummary;
+use super::request::JobAsked;
+use crate::answers::AddSummary;
 
 /// Where a job's record stands in its directory.
 pub(super) const RECORD: &str = "job.json";
 
 /// How a job is.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum JobState {
+pub enum JobState {
     /// For its turn.
     Waiting,
     /// At work.
@@ -42,7 +40,8 @@ pub(crate) enum JobState {
 }
 
 impl JobState {
-    pub(crate) const ALL: [JobState; 6] = [
+    /// All of them.
+    pub const ALL: [JobState; 6] = [
         JobState::Waiting,
         JobState::Running,
         JobState::Paused,
@@ -51,7 +50,9 @@ impl JobState {
         JobState::Failed,
     ];
 
-    pub(crate) fn name(self) -> &'static str {
+    /// The name in records and answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             JobState::Waiting => "waiting",
             JobState::Running => "running",
@@ -63,20 +64,21 @@ impl JobState {
     }
 
     /// Whether nothing more happens by itself, nor is anybody expected to let it go on.
-    pub(crate) fn is_end(self) -> bool {
+    pub fn is_end(self) -> bool {
         matches!(self, JobState::Done | JobState::Cancelled | JobState::Failed)
     }
 
     /// Whether it can be resumed.
-    pub(crate) fn can_resume(self) -> bool {
+    pub fn can_resume(self) -> bool {
         matches!(self, JobState::Paused | JobState::Cancelled | JobState::Failed)
     }
 }
 
 /// What was asked of a job that runs and has not heard it yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// To pause.
     Paused,
     /// To end.
@@ -84,131 +86,139 @@ pub(crate) enum Wanted {
 }
 
 /// How far a job is.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct JobProgress {
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JobProgress {
     /// What it is doing.
-    pub(crate) phase: String,
+    pub phase: String,
     /// How much of that is done, in the phase's own unit: bytes read, pages asked for.
-    pub(crate) done: u64,
+    pub done: u64,
     /// How much there is, if that is known.
-    pub(crate) total: Option<u64>,
+    pub total: Option<u64>,
     /// What is counted, by name.
-    pub(crate) counts: BTreeMap<String, u64>,
+    pub counts: BTreeMap<String, u64>,
     /// What a person should know, the latest last.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// How much of an import is stored for good.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Durable {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Durable {
     /// Pieces of the input.
-    pub(crate) pieces: u64,
+    pub pieces: u64,
     /// Bytes of the input's files as they were; a resumed import of other files begins anew.
-    pub(crate) input_bytes: u64,
+    pub input_bytes: u64,
     /// What became of the documents in them.
-    pub(crate) summary: AddSummary,
+    pub summary: AddSummary,
     /// The first rows in them that are no documents.
     #[serde(default)]
-    #[schema(value_type = Vec<Object>)]
-    pub(crate) skipped_first: Vec<Skipped>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
+    pub skipped_first: Vec<Skipped>,
 }
 
 /// What a crawl has gathered after some pages.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct CurvePoint {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CurvePoint {
     /// Pages that came.
-    pub(crate) pages: u64,
+    pub pages: u64,
     /// The part of the PageRank of all known pages that they have; while a crawl runs, the part of
     /// all links that leads to them.
-    pub(crate) share: f64,
+    pub share: f64,
     /// Sites they are from.
-    pub(crate) sites: u64,
+    pub sites: u64,
 }
 
 /// A host as it was asked since the job was started or resumed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct HostCount {
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct HostCount {
     /// Its name.
-    pub(crate) host: String,
+    pub host: String,
     /// Requests that were answered.
-    pub(crate) answers: u64,
+    pub answers: u64,
     /// Bytes of bodies.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Requests that failed, or were answered by a server's error.
-    pub(crate) failures: u64,
+    pub failures: u64,
 }
 
 /// A request that failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Failure {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Failure {
     /// Which address.
-    pub(crate) url: String,
+    pub url: String,
     /// Why.
-    pub(crate) why: String,
+    pub why: String,
 }
 
 /// A site of a crawl that ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct CrawledSite {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CrawledSite {
     /// Its name.
-    pub(crate) site: String,
+    pub site: String,
     /// Pages that came.
-    pub(crate) pages: u64,
+    pub pages: u64,
     /// Bytes of their bodies.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// The part of the PageRank of all known pages that they have.
-    pub(crate) pagerank: f64,
+    pub pagerank: f64,
 }
 
 /// What only crawls have.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct CrawlProgress {
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CrawlProgress {
     /// Pages by what came of them.
-    pub(crate) outcomes: BTreeMap<String, u64>,
+    pub outcomes: BTreeMap<String, u64>,
     /// What was gathered page by page.
-    pub(crate) curve: Vec<CurvePoint>,
+    pub curve: Vec<CurvePoint>,
     /// Whether the curve is of the PageRank: when the crawl has ended.
-    pub(crate) exact: bool,
+    pub exact: bool,
     /// Hosts, the most asked first.
-    pub(crate) hosts: Vec<HostCount>,
+    pub hosts: Vec<HostCount>,
     /// Requests that failed lately, the latest first.
-    pub(crate) failures: Vec<Failure>,
+    pub failures: Vec<Failure>,
     /// Sites, the one with the most pages first; when the crawl has ended.
-    pub(crate) sites: Vec<CrawledSite>,
+    pub sites: Vec<CrawledSite>,
 }
 
 /// A job.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Job {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Job {
     /// Its number; its files stand in the directory of this name.
-    pub(crate) number: u32,
+    pub number: u32,
     /// How it is.
-    pub(crate) state: JobState,
+    pub state: JobState,
     /// What it was asked to become and is not yet.
-    pub(crate) wanted: Option<Wanted>,
+    pub wanted: Option<Wanted>,
     /// What it does.
-    pub(crate) asked: JobAsked,
+    pub asked: JobAsked,
     /// Whose token it was started with.
-    pub(crate) who: Option<String>,
+    pub who: Option<String>,
     /// When it was asked for.
-    pub(crate) created: String,
+    pub created: String,
     /// When it began to work, first.
-    pub(crate) started: Option<String>,
+    pub started: Option<String>,
     /// When it ended, last.
-    pub(crate) ended: Option<String>,
+    pub ended: Option<String>,
     /// How often it went on after it had begun.
-    pub(crate) resumed: u32,
+    pub resumed: u32,
     /// Why it failed.
-    pub(crate) error: Option<String>,
+    pub error: Option<String>,
     /// How far it is.
-    pub(crate) progress: JobProgress,
+    pub progress: JobProgress,
     /// How much of an import is stored for good.
-    pub(crate) durable: Option<Durable>,
+    pub durable: Option<Durable>,
     /// What only crawls have.
-    pub(crate) crawl: Option<CrawlProgress>,
+    pub crawl: Option<CrawlProgress>,
     /// What it came to.
-    #[schema(value_type = Option<Object>)]
-    pub(crate) result: Option<Value>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub result: Option<Value>,
 }
 
 impl Job {

@@ -1,12 +1,12 @@
 //! What people decided of documents, and the log of it.
 
 use serde::Serialize;
-use utoipa::ToSchema;
 use wonbon_input::time::format_time;
 use wonbon_store::Decision;
 
 /// An entry of the log of decisions.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DecisionEntry<'a> {
     /// Its number, from 1.
     pub entry: u64,

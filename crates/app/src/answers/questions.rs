@@ -1,14 +1,14 @@
 //! What was found: by words, by what texts share, by where documents went.
 
 use serde::Serialize;
-use utoipa::ToSchema;
 use wonbon_input::time::format_time;
 use wonbon_store::{Decision, Finding, SearchResult, StoredDocument};
 
 use super::{Listed, Named, Place};
 
 /// An original that was found by its words.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FoundResult<'a> {
     /// What names it.
     #[serde(flatten)]
@@ -48,7 +48,8 @@ impl<'a> FoundResult<'a> {
 }
 
 /// A copy of what was found.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FoundCopy {
     /// Its key.
     pub id: String,
@@ -74,7 +75,8 @@ impl FoundCopy {
 }
 
 /// A document that shares something with a text.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Match<'a> {
     /// What names it.
     #[serde(flatten)]
@@ -102,7 +104,8 @@ pub struct Match<'a> {
 }
 
 /// An estimate and how far it may be off.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
@@ -137,7 +140,8 @@ impl<'a> Match<'a> {
 }
 
 /// A document from which part of a text was taken.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Source<'a> {
     /// Its key.
     pub id: &'a str,
@@ -155,7 +159,8 @@ pub struct Source<'a> {
 }
 
 /// A passage that a source explains.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SourcePassage<'a> {
     /// From which word to before which.
     pub words: [usize; 2],
@@ -166,7 +171,8 @@ pub struct SourcePassage<'a> {
 }
 
 /// Part of a text that nothing explains.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Unexplained<'a> {
     /// From which word to before which.
     pub words: [usize; 2],
@@ -175,7 +181,8 @@ pub struct Unexplained<'a> {
 }
 
 /// How much of a text is explained.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explained<'a> {
     /// Its words.
     pub words: usize,
@@ -222,7 +229,8 @@ impl<'a> Explained<'a> {
 }
 
 /// Where the document of an address is now.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Moved<'a> {
     /// The address.
     pub asked: &'a str,
@@ -246,7 +254,8 @@ pub struct Moved<'a> {
 }
 
 /// A redirect.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Hop<'a> {
     /// The address.
     pub from: &'a str,
@@ -257,7 +266,8 @@ pub struct Hop<'a> {
 }
 
 /// A place that holds a document or part of it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Holder<'a> {
     /// The place.
     #[serde(flatten)]
@@ -334,7 +344,8 @@ impl<'a> Moved<'a> {
 }
 
 /// Who holds a document.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Copies<'a> {
     /// The document.
     pub document: Place<'a>,
@@ -347,7 +358,8 @@ pub struct Copies<'a> {
 }
 
 /// The holders on one site.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CopiesOfSite<'a> {
     /// The site.
     pub site: Option<&'a str>,
@@ -360,7 +372,8 @@ pub struct CopiesOfSite<'a> {
 }
 
 /// A holder.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CopyHolder<'a> {
     /// Where it is.
     #[serde(flatten)]
@@ -406,7 +419,8 @@ impl<'a> Copies<'a> {
 }
 
 /// A result that went behind another.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CopyOfResult {
     /// What it is called.
     pub id: serde_json::Value,
@@ -417,7 +431,8 @@ pub struct CopyOfResult {
 }
 
 /// A family in a list.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FamilySummary<'a> {
     /// Its original.
     pub original: Listed<'a>,

@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::problem::{Code, Problem};
+use crate::error::AppError;
 
 /// How deep folders may stand in each other.
 const MOST_DEPTH: usize = 32;
@@ -13,21 +13,21 @@ const MOST_DEPTH: usize = 32;
 /// The folder of inputs below the jobs' directory.
 pub(super) const FOLDER: &str = "in";
 
-fn refused(given: &str, why: &str) -> Problem {
-    Problem::new(Code::BadInput, format!("`{given}` {why}"))
+fn refused(given: &str, why: &'static str) -> AppError {
+    AppError::BadInput { input: given.to_owned(), why }
 }
 
 /// The files that names mean.
-pub(super) fn resolved(directory: &Path, given: &[String]) -> Result<Vec<PathBuf>, Problem> {
+pub(super) fn resolved(directory: &Path, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
     if given.is_empty() {
-        return Err(Problem::new(Code::BadInput, "say which files: `inputs` is empty"));
+        return Err(AppError::NoInputs);
     }
     let folder = std::fs::canonicalize(directory.join(FOLDER))
-        .map_err(|error| Problem::inside(Code::Failed, &error))?;
+        .map_err(|source| AppError::Io { doing: "find the folder of inputs", source })?;
     given.iter().map(|given| one(&folder, given)).collect()
 }
 
-fn one(folder: &Path, given: &str) -> Result<PathBuf, Problem> {
+fn one(folder: &Path, given: &str) -> Result<PathBuf, AppError> {
     let path = Path::new(given);
     let is_plain = !given.is_empty()
         && !given.contains(['\0', '\\'])
@@ -77,8 +77,9 @@ pub(super) fn names(directory: &Path, most: usize) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn code(directory: &Path, given: &str) -> Code {
-        resolved(directory, &[given.to_owned()]).unwrap_err().code
+    fn is_refused(directory: &Path, given: &str) -> bool {
+        let resolved = resolved(directory, &[given.to_owned()]);
+        matches!(resolved, Err(AppError::BadInput { .. }))
     }
 
     #[test]
@@ -106,9 +107,9 @@ mod tests {
             "deep\0",
             "-",
         ] {
-            assert_eq!(code(directory.path(), wrong), Code::BadInput, "{wrong:?}");
+            assert!(is_refused(directory.path(), wrong), "{wrong:?}");
         }
-        assert_eq!(resolved(directory.path(), &[]).unwrap_err().code, Code::BadInput);
+        assert!(matches!(resolved(directory.path(), &[]), Err(AppError::NoInputs)));
     }
 
     #[cfg(unix)]
@@ -122,12 +123,12 @@ mod tests {
         std::fs::write(directory.path().join("secret.jsonl"), "{}").unwrap();
         symlink("../secret.jsonl", folder.join("out.jsonl")).unwrap();
         symlink("a.jsonl", folder.join("within.jsonl")).unwrap();
-        assert_eq!(code(directory.path(), "out.jsonl"), Code::BadInput);
+        assert!(is_refused(directory.path(), "out.jsonl"));
         assert!(resolved(directory.path(), &["within.jsonl".to_owned()]).is_ok());
         symlink("/etc", folder.join("deep/etc")).unwrap();
-        assert_eq!(code(directory.path(), "deep"), Code::BadInput);
+        assert!(is_refused(directory.path(), "deep"));
         std::fs::remove_file(folder.join("deep/etc")).unwrap();
         symlink("..", folder.join("deep/round")).unwrap();
-        assert_eq!(code(directory.path(), "deep"), Code::BadInput, "a circle has no end");
+        assert!(is_refused(directory.path(), "deep"), "a circle has no end");
     }
 }

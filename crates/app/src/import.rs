@@ -21,7 +21,7 @@ use wonbon_store::{
     StoreError,
 };
 
-use crate::json::AddSummary;
+use crate::answers::AddSummary;
 
 /// What is imported, and how.
 #[derive(Debug)]

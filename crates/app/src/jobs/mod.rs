@@ -21,15 +21,15 @@
 //! jobs' directory but the store, and no crawl reaches an address that whoever started the service did
 //! not allow.
 //!
-//! Not here: routes (`api::jobs`), pages (`pages::jobs`, `pages::crawl`).
+//! Not here: how jobs are asked for and shown over HTTP (`wonbon-server`).
 
-mod asked;
 mod batch;
-mod crawling;
+mod crawl;
 mod hosts;
-mod importing;
+mod import;
 mod inputs;
 mod record;
+mod request;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -46,14 +46,18 @@ use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_crawl::guard::Guard;
 use wonbon_crawl::progress::Control;
 use wonbon_input::time::format_time;
-use wonbon_store::Store;
+use wonbon_store::{Store, StoreError};
 
-use crate::problem::{Code, Problem};
-use crate::service::ServerError;
+use crate::error::{AppError, JobsError, public_sentence};
 use crate::tokens::now;
 
-pub(crate) use asked::{ClusterAsked, CrawlAsked, DedupAsked, ImportAsked, JobAsked, USUAL_PAGES};
-pub(crate) use record::{CrawlProgress, Job, JobProgress, JobState, Wanted};
+pub use record::{
+    CrawlProgress, CrawledSite, CurvePoint, Durable, Failure, HostCount, Job, JobProgress,
+    JobState, Wanted,
+};
+pub use request::{
+    ClusterAsked, CrawlAsked, DedupAsked, FieldsAsked, ImportAsked, JobAsked, USUAL_PAGES,
+};
 
 /// Jobs that may be there without having ended.
 const MOST_OPEN: usize = 1000;
@@ -117,6 +121,14 @@ fn sentence(error: &dyn std::error::Error, directory: &Path) -> String {
     without_place(&text, directory)
 }
 
+/// A store's error as a job's end.
+fn store_failed(error: &StoreError) -> Stopped {
+    Stopped::Failed(public_sentence(error).unwrap_or_else(|| {
+        tracing::error!(%error, "a job could not store");
+        "the log of the service says more".to_owned()
+    }))
+}
+
 /// A text without the place of the jobs' directory, which is an absolute path.
 fn without_place(text: &str, directory: &Path) -> String {
     text.replace(&format!("{}/", directory.display()), "")
@@ -137,7 +149,7 @@ fn value_without_place(value: &mut Value, directory: &Path) {
 }
 
 /// A job as the service holds it.
-pub(crate) struct Entry {
+pub struct Entry {
     directory: PathBuf,
     held: Mutex<Held>,
     /// Counts changes; whoever watches is woken by it.
@@ -162,12 +174,12 @@ impl Entry {
     }
 
     /// The job as it is now.
-    pub(crate) fn job(&self) -> Job {
+    pub fn job(&self) -> Job {
         self.hold().job.clone()
     }
 
     /// Wakes at every change.
-    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+    pub fn watch(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
@@ -216,7 +228,7 @@ impl Entry {
 }
 
 /// All jobs.
-pub(crate) struct Jobs {
+pub struct Jobs {
     config: JobsConfig,
     store: Store,
     table: Mutex<Table>,
@@ -233,10 +245,10 @@ struct Table {
 
 impl Jobs {
     /// Opens the directory of jobs and lets those go on that ran when the service ended.
-    pub(crate) fn open(mut config: JobsConfig, store: Store) -> Result<Arc<Self>, ServerError> {
-        let io = |doing: &str, path: &Path| {
-            let doing = format!("{doing} {}", path.display());
-            move |source| ServerError::Io { doing, source }
+    pub fn open(mut config: JobsConfig, store: Store) -> Result<Arc<Self>, JobsError> {
+        let io = |doing: &'static str, path: &Path| {
+            let path = path.to_owned();
+            move |source| JobsError::Io { doing, path, source }
         };
         let folder = config.directory.join(inputs::FOLDER);
         std::fs::create_dir_all(&folder).map_err(io("create", &folder))?;
@@ -245,7 +257,7 @@ impl Jobs {
         config.directory.clone_from(&directory);
         let path = directory.join("lock");
         let Some(lock) = wonbon_lock::take(&path).map_err(io("lock", &path))? else {
-            return Err(ServerError::JobsInUse { path: directory });
+            return Err(JobsError::InUse { path: directory });
         };
         let mut table = Table::default();
         for entry in std::fs::read_dir(&directory).map_err(io("read", &directory))? {
@@ -273,46 +285,37 @@ impl Jobs {
     }
 
     /// Names of inputs for people to choose from.
-    pub(crate) fn input_names(&self, most: usize) -> Vec<String> {
+    pub fn input_names(&self, most: usize) -> Vec<String> {
         inputs::names(&self.config.directory, most)
     }
 
     /// A job.
-    pub(crate) fn get(&self, number: u32) -> Result<Arc<Entry>, Problem> {
-        self.table()
-            .jobs
-            .get(&number)
-            .cloned()
-            .ok_or_else(|| Problem::new(Code::UnknownJob, format!("there is no job {number}")))
+    pub fn get(&self, number: u32) -> Result<Arc<Entry>, AppError> {
+        self.table().jobs.get(&number).cloned().ok_or(AppError::UnknownJob { number })
     }
 
     /// Jobs, the latest first, from below a number on.
-    pub(crate) fn list(&self, below: Option<u32>) -> Vec<Arc<Entry>> {
+    pub fn list(&self, below: Option<u32>) -> Vec<Arc<Entry>> {
         let table = self.table();
         let end = below.unwrap_or(u32::MAX);
         table.jobs.range(..end).rev().map(|(_, entry)| entry.clone()).collect()
     }
 
     /// Starts a job: durable when this comes back.
-    pub(crate) fn start(
-        jobs: &Arc<Self>,
-        asked: JobAsked,
-        who: Option<String>,
-    ) -> Result<Job, Problem> {
+    pub fn start(jobs: &Arc<Self>, asked: JobAsked, who: Option<String>) -> Result<Job, AppError> {
         asked.check()?;
         match &asked {
             JobAsked::Crawl(asked) => jobs.check_crawl(asked)?,
             other => drop(inputs::resolved(&jobs.config.directory, other.inputs())?),
         }
-        let failed = |error: std::io::Error| storing_failed(&error);
+        let failed = storing_failed;
         let mut table = jobs.table();
         if table.is_ending {
-            return Err(Problem::new(Code::ShuttingDown, "no more jobs are started"));
+            return Err(AppError::Ending);
         }
         let is_open = |entry: &Arc<Entry>| !entry.hold().job.state.is_end();
         if table.jobs.values().filter(|entry| is_open(entry)).count() >= MOST_OPEN {
-            let detail = format!("{MOST_OPEN} jobs have not ended yet");
-            return Err(Problem::new(Code::Busy, detail));
+            return Err(AppError::TooManyJobs { most: MOST_OPEN });
         }
         let directory = &jobs.config.directory;
         let mut number = table.jobs.last_key_value().map_or(1, |(last, _)| last + 1);
@@ -352,18 +355,17 @@ impl Jobs {
     }
 
     /// Asks a job to pause or to end; what it was asked is durable when this comes back.
-    pub(crate) fn ask(jobs: &Arc<Self>, number: u32, wanted: Wanted) -> Result<Job, Problem> {
+    pub fn ask(jobs: &Arc<Self>, number: u32, wanted: Wanted) -> Result<Job, AppError> {
         // With the table in hand, so that nothing begins to run meanwhile.
         let table = jobs.table();
         let entry = table.jobs.get(&number).cloned();
-        let entry = entry
-            .ok_or_else(|| Problem::new(Code::UnknownJob, format!("there is no job {number}")))?;
+        let entry = entry.ok_or(AppError::UnknownJob { number })?;
         let state = entry.hold().job.state;
         let becomes = match (state, wanted) {
             (JobState::Running, _) => None,
             (JobState::Waiting, Wanted::Paused) => Some(JobState::Paused),
             (JobState::Waiting | JobState::Paused, Wanted::Cancelled) => Some(JobState::Cancelled),
-            _ => return Err(wrong_state(number, state)),
+            _ => return Err(AppError::WrongState { number, state }),
         };
         entry
             .change(|job| match becomes {
@@ -375,7 +377,7 @@ impl Jobs {
                 None if job.wanted == Some(Wanted::Cancelled) => {}
                 None => job.wanted = Some(wanted),
             })
-            .map_err(|error| storing_failed(&error))?;
+            .map_err(storing_failed)?;
         if becomes.is_none() {
             let control = entry.hold().control.clone();
             match wanted {
@@ -389,18 +391,18 @@ impl Jobs {
     }
 
     /// Lets a job go on that was paused, cancelled or failed.
-    pub(crate) fn resume(jobs: &Arc<Self>, number: u32) -> Result<Job, Problem> {
+    pub fn resume(jobs: &Arc<Self>, number: u32) -> Result<Job, AppError> {
         let entry = jobs.get(number)?;
         let job = entry.job();
         if !job.state.can_resume() {
-            return Err(wrong_state(number, job.state));
+            return Err(AppError::WrongState { number, state: job.state });
         }
         if job.asked.is_crawl() && job.started.is_some() {
             jobs.check_sweep(&entry.directory)?;
         }
         let table = jobs.table();
         if table.is_ending {
-            return Err(Problem::new(Code::ShuttingDown, "no more jobs are started"));
+            return Err(AppError::Ending);
         }
         let resumed = entry
             .change(|job| {
@@ -413,10 +415,10 @@ impl Jobs {
                 }
                 can
             })
-            .map_err(|error| storing_failed(&error))?;
+            .map_err(storing_failed)?;
         drop(table);
         if !resumed {
-            return Err(wrong_state(number, entry.job().state));
+            return Err(AppError::WrongState { number, state: entry.job().state });
         }
         Jobs::schedule(jobs);
         Ok(entry.job())
@@ -471,10 +473,10 @@ impl Jobs {
             (held.job.number, held.job.asked.clone(), held.control.clone())
         };
         let ran = catch_unwind(AssertUnwindSafe(|| match &asked {
-            JobAsked::Import(asked) => importing::run(jobs, entry, asked, &control),
+            JobAsked::Import(asked) => import::run(jobs, entry, asked, &control),
             JobAsked::Dedup(asked) => batch::dedup(jobs, entry, asked, &control),
             JobAsked::Cluster(asked) => batch::cluster(jobs, entry, asked, &control),
-            JobAsked::Crawl(asked) => crawling::run(jobs, entry, asked, &control),
+            JobAsked::Crawl(asked) => crawl::run(jobs, entry, asked, &control),
         }));
         let ran = ran.unwrap_or_else(|_| {
             Err(Stopped::Failed("a defect ended it; the log of the service says more".to_owned()))
@@ -517,7 +519,7 @@ impl Jobs {
 
     /// Asks all jobs to stop, and waits for them: they go on when the service is started again. Requests of
     /// crawls that are under way after half of the time are let go.
-    pub(crate) fn end(&self, most: Duration) {
+    pub fn end(&self, most: Duration) {
         let begun = Instant::now();
         let stop = |let_go: bool| {
             let mut table = self.table();
@@ -536,7 +538,7 @@ impl Jobs {
     }
 
     /// Jobs by kind and state.
-    pub(crate) fn counts(&self) -> BTreeMap<(&'static str, &'static str), u64> {
+    pub fn counts(&self) -> BTreeMap<(&'static str, &'static str), u64> {
         let mut counts = BTreeMap::new();
         for kind in JobAsked::KINDS {
             for state in JobState::ALL {
@@ -551,7 +553,7 @@ impl Jobs {
     }
 
     /// What all crawls together have counted, and how many pages wait in those that run.
-    pub(crate) fn crawl_counts(&self) -> BTreeMap<&'static str, u64> {
+    pub fn crawl_counts(&self) -> BTreeMap<&'static str, u64> {
         let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
         for entry in self.table().jobs.values() {
             let held = entry.hold();
@@ -568,18 +570,9 @@ impl Jobs {
     }
 }
 
-fn wrong_state(number: u32, state: JobState) -> Problem {
-    Problem::new(Code::WrongState, format!("job {number} is {}", state.name()))
-}
-
 /// A record could not be written: nothing was changed.
-fn storing_failed(error: &std::io::Error) -> Problem {
-    match error.kind() {
-        std::io::ErrorKind::StorageFull => {
-            Problem::new(Code::DiskFull, "the job's record could not be written")
-        }
-        _ => Problem::inside(Code::WriteFailed, error),
-    }
+fn storing_failed(source: std::io::Error) -> AppError {
+    AppError::Record { source }
 }
 
 /// What a job becomes whose service ended under it.
