@@ -244,10 +244,8 @@ impl Report<'_> {
                         code { (path) }
                     }
                 };
-                parameters.push(vec![
-                    Cell::Text(format!("inputs ({})", inputs.len())),
-                    first.into(),
-                ]);
+                parameters
+                    .push(vec![Cell::Text(format!("inputs ({})", inputs.len())), first.into()]);
             }
         }
         page.columns(|page| {

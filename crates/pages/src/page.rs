@@ -137,11 +137,7 @@ impl Page {
     }
 
     /// Pieces inside an element of one's own: `wrap` gets their markup and puts it where it belongs.
-    pub fn within(
-        &mut self,
-        wrap: impl FnOnce(Markup) -> Markup,
-        content: impl FnOnce(&mut Page),
-    ) {
+    pub fn within(&mut self, wrap: impl FnOnce(Markup) -> Markup, content: impl FnOnce(&mut Page)) {
         let outside = std::mem::take(&mut self.body);
         content(self);
         let inside = std::mem::replace(&mut self.body, outside);
@@ -195,12 +191,7 @@ impl Page {
     }
 
     /// A part that can be opened.
-    pub fn details(
-        &mut self,
-        summary: impl Render,
-        open: bool,
-        content: impl FnOnce(&mut Page),
-    ) {
+    pub fn details(&mut self, summary: impl Render, open: bool, content: impl FnOnce(&mut Page)) {
         self.within(
             |inside| html! { details open[open] { summary { (summary) } (inside) } },
             content,
@@ -268,7 +259,9 @@ mod tests {
     fn columns_of_numbers_have_their_name_on_the_right() {
         let mut page = Page::new("table");
         page.table(&["a", "b"], &[vec!["x".into(), Cell::from(1000_u64)]]);
-        assert!(page.body().0.contains(r#"<th scope="col">a</th><th scope="col" class="n">b</th>"#));
+        assert!(
+            page.body().0.contains(r#"<th scope="col">a</th><th scope="col" class="n">b</th>"#)
+        );
         assert!(page.body().0.contains("<td class=\"n\">1\u{202F}000</td>"));
     }
 }

@@ -71,7 +71,8 @@ async fn every_page_speaks_both_languages_and_needs_nothing_from_elsewhere() {
             for inline in [" style=", "<style", " onclick=", "javascript:"] {
                 assert!(!page.body.contains(inline), "{address} has {inline}");
             }
-            for landmark in ["<header>", "<nav aria-label=", "<main id=\"main\"", "<footer>", "<h1"] {
+            for landmark in ["<header>", "<nav aria-label=", "<main id=\"main\"", "<footer>", "<h1"]
+            {
                 assert_eq!(page.body.matches(landmark).count(), 1, "{address}: {landmark}");
             }
             for elsewhere in [" src=\"http", " href=\"//", "@import"] {
