@@ -1,7 +1,7 @@
 //! Where two texts differ, in one paragraph: what was taken out and put in, with some words around.
 
 use maud::{Markup, html};
-use wonbon_text::difference::{Kind, difference};
+use wonbon_text::difference::{SpanKind as Kind, difference};
 
 use crate::Page;
 

@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use maud::{Markup, html};
-use wonbon_text::difference::{Difference, Kind, NumberedWords, Span};
+use wonbon_text::difference::{Difference, NumberedWords, Span, SpanKind as Kind};
 
 use crate::{Page, Wording, fill};
 

@@ -17,41 +17,22 @@
 //!
 //! Cost: a decision is judged as an edit is; taking one back reads what the log has of the key.
 
-use std::collections::HashSet;
-use std::hash::Hasher;
 use std::sync::mpsc;
 
-use rusqlite::{Row as SqlRow, params};
-use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
+use wonbon_time::Timestamp;
 
-use crate::database::{Database, Record};
+use crate::database::Record;
 use crate::document::{Expected, Kind};
 use crate::error::StoreError;
-use crate::seat::ended;
 use crate::store::Store;
 use crate::writer::{Request, Writer};
+use crate::writer_queue::writer_ended;
 
 /// The longest reason, in characters.
 pub const MOST_REASON_CHARACTERS: usize = 1000;
 
 /// Who it was when nobody says: somebody on this machine.
 pub const LOCAL: &str = "local";
-
-/// The tables, as they came with the version of the database that first had them.
-pub(crate) const TABLES: &str = "
-ALTER TABLE documents ADD COLUMN decision INTEGER;
-ALTER TABLE documents ADD COLUMN decision_entry INTEGER;
-CREATE TABLE decisions (
-    entry INTEGER PRIMARY KEY, time INTEGER NOT NULL, who TEXT NOT NULL, what INTEGER NOT NULL,
-    key TEXT NOT NULL, effect_before INTEGER, effect_after INTEGER, undoes INTEGER, reason TEXT,
-    fingerprint INTEGER NOT NULL
-) STRICT;
-CREATE INDEX decisions_of ON decisions (key, entry);
-CREATE TRIGGER decisions_stay AFTER UPDATE ON decisions
-    BEGIN SELECT RAISE(ABORT, 'the log of decisions is only added to'); END;
-CREATE TRIGGER decisions_last BEFORE DELETE ON decisions
-    BEGIN SELECT RAISE(ABORT, 'the log of decisions is only added to'); END;
-";
 
 /// What a person can say of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -124,8 +105,8 @@ impl DecisionChange {
 pub struct DecisionEntry {
     /// Its number, from 1.
     pub entry: u64,
-    /// When, in microseconds since 1970.
-    pub time: i64,
+    /// When.
+    pub time: Timestamp,
     /// Who it was.
     pub who: String,
     /// What happened.
@@ -161,14 +142,14 @@ impl Default for By<'_> {
 #[derive(Debug)]
 pub(crate) struct DecisionRequest {
     key: String,
-    asked: Asked,
+    asked: DecisionAction,
     who: String,
     reason: Option<String>,
     expected: Option<Expected>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Asked {
+enum DecisionAction {
     Decide(Decision),
     /// Take back the last one; this entry, if one is named.
     Undo(Option<u64>),
@@ -189,7 +170,7 @@ impl Store {
         by: &By<'_>,
         expected: Option<Expected>,
     ) -> Result<Option<DecisionEntry>, StoreError> {
-        self.change_decision(key, Asked::Decide(decision), by, expected)
+        self.change_decision(key, DecisionAction::Decide(decision), by, expected)
     }
 
     /// Takes the last decision about a document back, so that what was in effect before it is again.
@@ -207,14 +188,14 @@ impl Store {
         by: &By<'_>,
         expected: Option<Expected>,
     ) -> Result<DecisionEntry, StoreError> {
-        let done = self.change_decision(key, Asked::Undo(entry), by, expected)?;
+        let done = self.change_decision(key, DecisionAction::Undo(entry), by, expected)?;
         Ok(done.expect("taking back is an entry or an error"))
     }
 
     fn change_decision(
         &self,
         key: &str,
-        asked: Asked,
+        asked: DecisionAction,
         by: &By<'_>,
         expected: Option<Expected>,
     ) -> Result<Option<DecisionEntry>, StoreError> {
@@ -231,8 +212,8 @@ impl Store {
             expected,
         };
         let (reply, answer) = mpsc::channel();
-        self.seat()?.serve(Request::Decide(Box::new(request), reply))?;
-        answer.recv().map_err(|_| ended())?
+        self.writer_queue()?.enqueue_and_serve(Request::Decide(Box::new(request), reply))?;
+        answer.recv().map_err(|_| writer_ended())?
     }
 
     /// The decision about the document of this key that is in effect: what [`Store::undo_decision`] takes
@@ -273,7 +254,7 @@ impl Writer {
     pub(crate) fn change_decision(
         &mut self,
         request: &DecisionRequest,
-        now: i64,
+        now: Timestamp,
     ) -> Result<Result<Option<DecisionEntry>, StoreError>, StoreError> {
         let database = &self.families.database;
         let Some(old) = database.named(&request.key)? else {
@@ -283,12 +264,14 @@ impl Writer {
             return Ok(Err(error));
         }
         let (change, after, undoes) = match request.asked {
-            Asked::Decide(_) if old.standing.kind == Kind::Empty => {
+            DecisionAction::Decide(_) if old.standing.kind == Kind::Empty => {
                 return Ok(Err(StoreError::NoWords));
             }
-            Asked::Decide(decision) if old.decision == Some(decision) => return Ok(Ok(None)),
-            Asked::Decide(decision) => (DecisionChange::Decided, Some(decision), None),
-            Asked::Undo(entry) => match database.decision_to_undo(&old.key)? {
+            DecisionAction::Decide(decision) if old.decision == Some(decision) => {
+                return Ok(Ok(None));
+            }
+            DecisionAction::Decide(decision) => (DecisionChange::Decided, Some(decision), None),
+            DecisionAction::Undo(entry) => match database.decision_to_undo(&old.key)? {
                 Some(last) if entry.is_none_or(|entry| entry == last.entry) => {
                     (DecisionChange::Undone, last.before, Some(last.entry))
                 }
@@ -320,7 +303,7 @@ impl Writer {
         &mut self,
         record: &Record,
         who: &str,
-        now: i64,
+        now: Timestamp,
     ) -> Result<(), StoreError> {
         if record.decision.is_none() {
             return Ok(());
@@ -337,197 +320,5 @@ impl Writer {
             undoes: None,
             reason: None,
         })
-    }
-}
-
-impl DecisionEntry {
-    /// Of everything in the entry, in a fixed order.
-    fn fingerprint(&self) -> i64 {
-        let mut hash = RabinHasher::new(&RABIN_64);
-        for text in [Some(&self.who), Some(&self.key), self.reason.as_ref()] {
-            hash.write(&text.map_or(u64::MAX, |text| text.len() as u64).to_le_bytes());
-            hash.write(text.map_or(&[], |text| text.as_bytes()));
-        }
-        for number in [
-            self.entry as i64,
-            self.time,
-            self.change as i64,
-            Decision::number(self.before).unwrap_or(-1),
-            Decision::number(self.after).unwrap_or(-1),
-            self.undoes.map_or(-1, |entry| entry as i64),
-        ] {
-            hash.write(&number.to_le_bytes());
-        }
-        hash.finish() as i64
-    }
-}
-
-impl Database {
-    /// The number of the last entry; 0 if there is none.
-    fn last_decision(&self) -> Result<u64, StoreError> {
-        let sql = "SELECT coalesce(max(entry), 0) FROM decisions";
-        let mut select = self.connection.prepare_cached(sql)?;
-        Ok(select.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
-    }
-
-    fn log_decision(&self, entry: &DecisionEntry) -> Result<(), StoreError> {
-        let sql = "INSERT INTO decisions (entry, time, who, what, key, effect_before, effect_after, \
-            undoes, reason, fingerprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-        self.connection.prepare_cached(sql)?.execute(params![
-            entry.entry as i64,
-            entry.time,
-            entry.who,
-            entry.change as i64,
-            entry.key,
-            Decision::number(entry.before),
-            Decision::number(entry.after),
-            entry.undoes.map(|entry| entry as i64),
-            entry.reason,
-            entry.fingerprint(),
-        ])?;
-        Ok(())
-    }
-
-    fn read_decision(&self, row: &SqlRow<'_>) -> Result<DecisionEntry, StoreError> {
-        let number = row.get::<_, i64>(0)?;
-        let damaged =
-            || self.damaged(format!("entry {number} of the log of decisions is not as written"));
-        let change = usize::try_from(row.get::<_, i64>(3)?).ok();
-        let entry = DecisionEntry {
-            entry: number.unsigned_abs(),
-            time: row.get(1)?,
-            who: row.get(2)?,
-            change: change
-                .and_then(|at| DecisionChange::ALL.get(at).copied())
-                .ok_or_else(damaged)?,
-            key: row.get(4)?,
-            before: Decision::from_number(row.get(5)?).ok_or_else(damaged)?,
-            after: Decision::from_number(row.get(6)?).ok_or_else(damaged)?,
-            undoes: row.get::<_, Option<i64>>(7)?.map(i64::unsigned_abs),
-            reason: row.get(8)?,
-        };
-        if entry.fingerprint() != row.get::<_, i64>(9)? {
-            return Err(damaged());
-        }
-        Ok(entry)
-    }
-
-    /// Calls `each` with entries, the latest first, as long as it wants more.
-    pub(crate) fn for_each_decision(
-        &self,
-        key: Option<&str>,
-        before: Option<u64>,
-        most: usize,
-        mut each: impl FnMut(DecisionEntry) -> bool,
-    ) -> Result<(), StoreError> {
-        let which = if key.is_some() { "key = ?3 AND" } else { "?3 IS NULL AND" };
-        let sql = format!(
-            "SELECT entry, time, who, what, key, effect_before, effect_after, undoes, reason, \
-             fingerprint FROM decisions WHERE {which} entry < ?1 ORDER BY entry DESC LIMIT ?2"
-        );
-        let mut select = self.connection.prepare_cached(&sql)?;
-        let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let mut rows = select.query(params![before, most, key])?;
-        while let Some(row) = rows.next()? {
-            if !each(self.read_decision(row)?) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// The last decision about a document that was not taken back.
-    fn decision_to_undo(&self, key: &str) -> Result<Option<DecisionEntry>, StoreError> {
-        let mut undone = HashSet::new();
-        let mut found = None;
-        self.for_each_decision(Some(key), None, usize::MAX, |entry| {
-            match entry.change {
-                // What was decided of an earlier document of this key.
-                DecisionChange::Removed => return false,
-                DecisionChange::Undone => {
-                    undone.extend(entry.undoes);
-                    return true;
-                }
-                DecisionChange::Decided if undone.contains(&entry.entry) => return true,
-                DecisionChange::Decided => {}
-            }
-            found = Some(entry);
-            false
-        })?;
-        Ok(found)
-    }
-}
-
-/// What the log and the documents' rows disagree in.
-pub(crate) fn disagreements(database: &Database) -> Result<Vec<String>, StoreError> {
-    use std::collections::BTreeMap;
-
-    let mut entries = Vec::new();
-    database.for_each_decision(None, None, usize::MAX, |entry| {
-        entries.push(entry);
-        true
-    })?;
-    let mut wrong = Vec::new();
-    // For every key, what was decided and not taken back, the last one last, and the last entry.
-    let mut in_effect: BTreeMap<String, (Vec<(u64, Decision)>, u64)> = BTreeMap::new();
-    for (at, entry) in entries.into_iter().rev().enumerate() {
-        let number = entry.entry;
-        if number != at as u64 + 1 {
-            wrong.push(format!("entry {number} of the log of decisions follows entry {at}"));
-            break;
-        }
-        let (decided, last) = in_effect.entry(entry.key).or_default();
-        *last = number;
-        let before = decided.last().map(|(_, decision)| *decision);
-        let undone = match (entry.change, entry.after) {
-            (DecisionChange::Decided, Some(decision)) => {
-                decided.push((number, decision));
-                None
-            }
-            (DecisionChange::Undone, _) => decided.pop().map(|(undone, _)| undone),
-            (DecisionChange::Decided, None) | (DecisionChange::Removed, _) => {
-                decided.clear();
-                // A document of this key that comes later has no decision yet.
-                *last = 0;
-                None
-            }
-        };
-        let after = decided.last().map(|(_, decision)| *decision);
-        let told = (entry.before, entry.after, entry.undoes);
-        if (before, after, undone) != told || before == after {
-            wrong
-                .push(format!("entry {number} of the log of decisions does not follow the others"));
-        }
-    }
-    database.for_each_decided(|key, decision, entry| {
-        let (decided, last) = in_effect.remove(&key).unwrap_or_default();
-        if (decided.last().map(|(_, decision)| *decision), last) != (decision, entry) {
-            wrong.push(format!("`{key}` has another decision than the log"));
-        }
-    })?;
-    for (key, (decided, _)) in in_effect {
-        if !decided.is_empty() {
-            wrong.push(format!("`{key}` lacks the decision that the log has"));
-        }
-    }
-    Ok(wrong)
-}
-
-impl Database {
-    /// Calls `each` with key, decision and last entry of every document that the log knows.
-    fn for_each_decided(
-        &self,
-        mut each: impl FnMut(String, Option<Decision>, u64),
-    ) -> Result<(), StoreError> {
-        let sql = "SELECT row FROM documents WHERE decision_entry IS NOT NULL ORDER BY row";
-        let mut select = self.connection.prepare(sql)?;
-        let mut rows = select.query([])?;
-        while let Some(row) = rows.next()? {
-            if let Some(record) = self.record(wonbon_index::Row(row.get(0)?))? {
-                each(record.key, record.decision, record.decision_entry);
-            }
-        }
-        Ok(())
     }
 }

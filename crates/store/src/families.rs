@@ -21,11 +21,12 @@ use std::sync::{Arc, RwLock};
 
 use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
 use wonbon_sketch::ElementSet;
+use wonbon_time::Timestamp;
 
+use crate::copy_features::CopyFeatures;
 use crate::database::{Database, Record, Standing};
 use crate::document::{Kind, Order};
 use crate::error::StoreError;
-use crate::held::HeldCopies;
 use crate::judge::{Asked, Judge, Judgement, ShingleCache};
 use crate::prepare::Preparer;
 use crate::questions::resemblance_of_versions;
@@ -46,9 +47,9 @@ pub(crate) struct Families {
     preparer: Preparer,
     shingles: ShingleCache,
     /// Built when first needed.
-    held: Option<HeldCopies>,
+    copy_features: Option<CopyFeatures>,
     /// No copy was created later than this.
-    latest_copy: Option<i64>,
+    latest_copy: Option<Timestamp>,
     /// The number of the last change.
     pub(crate) last_change: u64,
     next_row: u32,
@@ -72,7 +73,7 @@ impl Families {
             params,
             preparer,
             shingles: ShingleCache::default(),
-            held: None,
+            copy_features: None,
             latest_copy: database.latest_copy()?,
             last_change: 0,
             next_row: 0,
@@ -150,7 +151,7 @@ impl Families {
         self.shingles.remove(record.row);
         self.database.delete(record)?;
         self.note_change(record.row)?;
-        self.work_off()
+        self.judge_pending()
     }
 
     fn note_change(&mut self, row: Row) -> Result<(), StoreError> {
@@ -196,8 +197,8 @@ impl Families {
             kind => {
                 self.latest_copy = self.latest_copy.max(Some(record.created));
                 // A copy with its original's shingles is judged as its original is.
-                if let (Kind::Copy, Some(held)) = (kind, &mut self.held) {
-                    held.insert(record.row, &record.features);
+                if let (Kind::Copy, Some(copies)) = (kind, &mut self.copy_features) {
+                    copies.insert(record.row, &record.features);
                 }
                 Ok(())
             }
@@ -211,16 +212,16 @@ impl Families {
         if self.latest_copy.is_none_or(|latest| usual && latest < record.created) {
             return Ok(());
         }
-        if self.held.is_none() {
-            let mut held = HeldCopies::new(self.params.features);
+        if self.copy_features.is_none() {
+            let mut copies = CopyFeatures::new(self.params.features);
             self.database.for_each_differing_copy(|row, features| {
-                held.insert(row, &features);
+                copies.insert(row, &features);
                 Ok(())
             })?;
-            self.held = Some(held);
+            self.copy_features = Some(copies);
         }
-        let held = self.held.as_ref().expect("it was just built");
-        for row in held.matches(&record.features, self.params.agreeing) {
+        let copies = self.copy_features.as_ref().expect("it was just built");
+        for row in copies.matches(&record.features, self.params.agreeing) {
             if let Some(copy) = self.database.record(row)?
                 && copy.order() > record.order()
             {
@@ -242,8 +243,8 @@ impl Families {
             }
             Kind::Empty => {}
             _ => {
-                if let Some(held) = &mut self.held {
-                    held.remove(record.row);
+                if let Some(copies) = &mut self.copy_features {
+                    copies.remove(record.row);
                 }
             }
         }
@@ -271,13 +272,13 @@ impl Families {
         if self.again.is_empty() {
             return Ok(());
         }
-        self.work_off()?;
+        self.judge_pending()?;
         let settled = self.database.record(record.row)?;
         record.standing = settled.map_or(record.standing, |settled| settled.standing);
         Ok(())
     }
 
-    fn work_off(&mut self) -> Result<(), StoreError> {
+    fn judge_pending(&mut self) -> Result<(), StoreError> {
         while let Some(order) = self.again.pop_first() {
             let Some(mut record) = self.database.record(order.row)? else { continue };
             let judge = Judge {
@@ -317,7 +318,7 @@ impl Families {
         }
         drop(index);
         self.again.clear();
-        self.held = None;
+        self.copy_features = None;
         self.shingles.clear();
         self.latest_copy = self.database.latest_copy()?;
         self.read_counters()

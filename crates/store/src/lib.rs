@@ -17,30 +17,34 @@
 //! which they came nor on what was deleted or edited in between. They are what taking all documents in
 //! order of creation gives, which, where nobody decided anything, is also what batch deduplication gives.
 
+#![warn(unreachable_pub)]
+
 mod checkpoints;
+mod copy_features;
 mod counts;
 mod database;
 mod decisions;
 mod document;
 mod error;
 mod families;
-mod following;
-mod fresh;
-mod held;
+mod follower;
+mod index_loading;
 mod judge;
 mod listing;
-mod opening;
 mod params;
 mod prepare;
 mod questions;
+mod recent_values;
 mod rule;
-mod searching;
-mod seat;
-mod shingling;
+mod search;
+mod shingle_index;
 mod store;
+mod store_files;
 mod sweeps;
+mod time_columns;
 mod verify;
 mod writer;
+mod writer_queue;
 
 pub use counts::Counts;
 pub use decisions::{By, Decision, DecisionChange, DecisionEntry, LOCAL, MOST_REASON_CHARACTERS};
@@ -60,7 +64,7 @@ pub use questions::{
     WatchReport, Watched, collapse, most_verified,
 };
 pub use rule::{FEATURE_COUNT, NotARule, Rule};
-pub use searching::{SearchResult, SearchResults};
+pub use search::{SearchResult, SearchResults};
 pub use store::{DiskBytes, Pending, Store};
 pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};
 pub use verify::Verified;

@@ -15,6 +15,7 @@ use wonbon_sketch::rabin::RABIN_64;
 use wonbon_sketch::{ElementSet, FeatureMaker, finalise};
 use wonbon_text::extract::{Page, core_text, extract};
 use wonbon_text::shingles::Shingler;
+use wonbon_time::Timestamp;
 use zstd::zstd_safe::{CParameter, ParamSwitch};
 
 use crate::document::{Content, Expected, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
@@ -69,7 +70,7 @@ pub(crate) struct Examined<'d> {
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub(crate) key: String,
-    pub(crate) created: Option<i64>,
+    pub(crate) created: Option<Timestamp>,
     /// Whether it may have been created before.
     pub(crate) created_at_the_latest: bool,
     pub(crate) url: Option<String>,
@@ -77,7 +78,7 @@ pub struct Prepared {
     pub(crate) author: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) language: Option<String>,
-    pub(crate) sweep: Option<i64>,
+    pub(crate) sweep: Option<Timestamp>,
     pub(crate) words: u64,
     pub(crate) names: Names,
     pub(crate) shingles: ElementSet,
@@ -144,7 +145,7 @@ impl Preparer {
 
     pub(crate) fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
         let examined = self.examine(document)?;
-        let text = compressed(&examined.text)?;
+        let text = compress(&examined.text)?;
         let plain = (examined.text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*examined.text));
         let Examined { title, language, words, text_name, features, .. } = examined;
         let shingles = ElementSet::new(examined.shingles);
@@ -260,7 +261,7 @@ fn set_name(shingles: &ElementSet) -> u64 {
 }
 
 /// A text as the database keeps it: compressed, with a checksum of its own.
-pub(crate) fn compressed(text: &str) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn compress(text: &str) -> Result<Vec<u8>, StoreError> {
     thread_local! {
         static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
     }
@@ -282,8 +283,8 @@ pub(crate) fn compressed(text: &str) -> Result<Vec<u8>, StoreError> {
         .map_err(|error| StoreError::WriteFailed { what: error.to_string() })
 }
 
-/// What [`compressed`] made; `None` if it is not exactly that.
-pub(crate) fn decompressed(bytes: &[u8]) -> Option<String> {
+/// What [`compress`] made; `None` if it is not exactly that.
+pub(crate) fn decompress(bytes: &[u8]) -> Option<String> {
     let most = zstd::zstd_safe::get_frame_content_size(bytes).ok()??;
     let most = usize::try_from(most).ok().filter(|&most| most <= MOST_CONTENT_BYTES * 2)?;
     thread_local! {
@@ -307,11 +308,11 @@ mod tests {
         let text = "Wonbon finds 원본 and copies. ".repeat(400);
         for length in [0, 1, 100, PLAIN_LITERALS_BYTES, PLAIN_LITERALS_BYTES + 1, text.len()] {
             let length = (0..=length).rev().find(|&at| text.is_char_boundary(at)).unwrap();
-            let mut bytes = compressed(&text[..length]).unwrap();
-            assert_eq!(decompressed(&bytes).as_deref(), Some(&text[..length]));
-            assert_eq!(decompressed(&bytes[..bytes.len() - 1]), None);
+            let mut bytes = compress(&text[..length]).unwrap();
+            assert_eq!(decompress(&bytes).as_deref(), Some(&text[..length]));
+            assert_eq!(decompress(&bytes[..bytes.len() - 1]), None);
             *bytes.last_mut().unwrap() ^= 1;
-            assert_eq!(decompressed(&bytes), None, "{length} bytes");
+            assert_eq!(decompress(&bytes), None, "{length} bytes");
         }
     }
 }

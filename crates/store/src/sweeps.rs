@@ -19,27 +19,24 @@
 //!
 //! Not here: what follows from sightings (`questions`).
 
-use std::hash::Hasher;
 use std::sync::mpsc::{self, Receiver};
 
-use rusqlite::OptionalExtension;
-use wonbon_index::Row;
-use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
+use wonbon_time::Timestamp;
 
 use crate::database::{Database, Record};
 use crate::document::{MOST_KEY_BYTES, NewDocument};
 use crate::error::StoreError;
-use crate::prepare::{content_name, site_of};
+use crate::prepare::content_name;
 use crate::store::Store;
 use crate::writer::Request;
 
 /// A run of sweeps of its site in which a document was seen as one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sighting {
-    /// The date of the first of them, in microseconds since 1970.
-    pub first: i64,
+    /// The date of the first of them.
+    pub first: Timestamp,
     /// The date of the last.
-    pub last: i64,
+    pub last: Timestamp,
     /// Which version of the document they saw.
     pub version: u32,
 }
@@ -51,8 +48,8 @@ pub struct Redirect {
     pub key: String,
     /// Where it leads.
     pub target: String,
-    /// The date of the sweep, in microseconds since 1970.
-    pub sweep: i64,
+    /// The date of the sweep.
+    pub sweep: Timestamp,
     /// The site it stands on; unknown means that of the address.
     pub site: Option<String>,
 }
@@ -62,7 +59,7 @@ pub struct Redirect {
 pub struct Recognised {
     pub(crate) key: String,
     pub(crate) content: [u8; 16],
-    pub(crate) sweep: Option<i64>,
+    pub(crate) sweep: Option<Timestamp>,
 }
 
 impl Recognised {
@@ -109,12 +106,12 @@ pub struct Place {
     pub site: Option<String>,
     /// Its title.
     pub title: Option<String>,
-    /// When it was first seen, in microseconds since 1970: by a sweep, or created where none saw it.
-    pub first: i64,
+    /// When it was first seen: by a sweep, or created where none saw it.
+    pub first: Timestamp,
     /// When it was last seen: by a sweep, or stored where none saw it.
-    pub last: i64,
+    pub last: Timestamp,
     /// The first sweep of its site that missed it, if it is gone.
-    pub gone: Option<i64>,
+    pub gone: Option<Timestamp>,
     /// Whether a sweep ever saw it.
     pub swept: bool,
     /// How many versions it has.
@@ -170,16 +167,16 @@ impl Store {
             }
         }
         let (reply, answer) = mpsc::channel();
-        self.seat()?.leave(Request::Redirect(Box::new(redirect.clone()), reply))?;
+        self.writer_queue()?.enqueue(Request::Redirect(Box::new(redirect.clone()), reply))?;
         Ok(PendingRedirect { answer })
     }
 
-    /// The dates of all sweeps, in microseconds since 1970, the earliest first.
+    /// The dates of all sweeps, the earliest first.
     ///
     /// # Errors
     ///
     /// The database's.
-    pub fn sweeps(&self) -> Result<Vec<i64>, StoreError> {
+    pub fn sweeps(&self) -> Result<Vec<Timestamp>, StoreError> {
         self.reading(Database::sweeps)
     }
 
@@ -204,279 +201,4 @@ impl Store {
 /// The site under which sweeps know a document: one for all that have none.
 pub(crate) fn swept_site(site: Option<&str>) -> &str {
     site.unwrap_or_default()
-}
-
-fn fingerprint(row: Row, sighting: &Sighting) -> i64 {
-    let mut hash = RabinHasher::new(&RABIN_64);
-    let Sighting { first, last, version } = *sighting;
-    for number in [i64::from(row.0), first, last, i64::from(version)] {
-        hash.write(&number.to_le_bytes());
-    }
-    hash.finish() as i64
-}
-
-fn redirect_fingerprint(key: &str, sweep: i64, target: &str) -> i64 {
-    let mut hash = RabinHasher::new(&RABIN_64);
-    hash.write(&(key.len() as u64).to_le_bytes());
-    hash.write(key.as_bytes());
-    hash.write(&sweep.to_le_bytes());
-    hash.write(target.as_bytes());
-    hash.finish() as i64
-}
-
-/// What is written.
-impl Database {
-    /// Notes that a document was seen as what it is now.
-    pub(crate) fn see(&self, record: &Record, sweep: i64) -> Result<(), StoreError> {
-        let site = swept_site(record.site.as_deref());
-        self.sweep_site(site, sweep)?;
-        let (row, version) = (record.row, record.version);
-        let before = self.site_sweep_before(site, sweep)?;
-        let mut run = self.latest_sighting(row)?;
-        if let Some(known) = run.filter(|run| run.last == sweep) {
-            if known.version == version {
-                return Ok(());
-            }
-            // Seen twice by this sweep, and changed in between: what it saw last counts.
-            self.remove_sighting(row, known.first)?;
-            if known.first < sweep {
-                let last = before.map_or(known.first, |before| before.max(known.first));
-                self.put_sighting(row, &Sighting { last, ..known })?;
-            }
-            run = self.latest_sighting(row)?;
-        }
-        match run {
-            Some(run) if Some(run.last) == before && run.version == version => {
-                self.put_sighting(row, &Sighting { last: sweep, ..run })
-            }
-            _ => self.put_sighting(row, &Sighting { first: sweep, last: sweep, version }),
-        }
-    }
-
-    /// Notes that a sweep saw a site.
-    fn sweep_site(&self, site: &str, sweep: i64) -> Result<(), StoreError> {
-        match self.latest_sweep()? {
-            Some(latest) if sweep < latest => {
-                return Err(StoreError::SweepTooEarly { sweep, latest });
-            }
-            Some(latest) if sweep == latest => {}
-            _ => {
-                let sql = "INSERT INTO sweeps (sweep) VALUES (?1)";
-                self.connection.prepare_cached(sql)?.execute([sweep])?;
-            }
-        }
-        let sql = "INSERT OR IGNORE INTO site_sweeps (site, sweep) VALUES (?1, ?2)";
-        self.connection.prepare_cached(sql)?.execute((site, sweep))?;
-        Ok(())
-    }
-
-    fn put_sighting(&self, row: Row, sighting: &Sighting) -> Result<(), StoreError> {
-        let sql = "INSERT OR REPLACE INTO sightings (row, first, last, version, fingerprint) \
-                   VALUES (?1, ?2, ?3, ?4, ?5)";
-        let Sighting { first, last, version } = *sighting;
-        let mark = fingerprint(row, sighting);
-        self.connection.prepare_cached(sql)?.execute((row.0, first, last, version, mark))?;
-        Ok(())
-    }
-
-    fn remove_sighting(&self, row: Row, first: i64) -> Result<(), StoreError> {
-        let sql = "DELETE FROM sightings WHERE row = ?1 AND first = ?2";
-        self.connection.prepare_cached(sql)?.execute((row.0, first))?;
-        Ok(())
-    }
-
-    /// Notes a redirect; tells whether it was new.
-    pub(crate) fn add_redirect(&self, redirect: &Redirect) -> Result<bool, StoreError> {
-        let Redirect { key, target, sweep, site } = redirect;
-        let site = site.clone().or_else(|| site_of(key));
-        self.sweep_site(swept_site(site.as_deref()), *sweep)?;
-        let known = self.redirects(key)?;
-        if known.last().is_some_and(|known| *known == (*sweep, target.clone())) {
-            return Ok(false);
-        }
-        let sql = "INSERT OR REPLACE INTO redirects (key, sweep, target, fingerprint) \
-                   VALUES (?1, ?2, ?3, ?4)";
-        let mark = redirect_fingerprint(key, *sweep, target);
-        self.connection.prepare_cached(sql)?.execute((key, sweep, target, mark))?;
-        Ok(true)
-    }
-
-    /// Watches a document or stops doing so; tells whether there is one, or it was watched.
-    pub(crate) fn watch(&self, key: &str, watch: bool, now: i64) -> Result<bool, StoreError> {
-        let Some(record) = self.named(key)? else { return Ok(false) };
-        if watch {
-            let sql = "INSERT OR IGNORE INTO watched (row, since) VALUES (?1, ?2)";
-            self.connection.prepare_cached(sql)?.execute((record.row.0, now))?;
-            return Ok(true);
-        }
-        let sql = "DELETE FROM watched WHERE row = ?1";
-        Ok(self.connection.prepare_cached(sql)?.execute([record.row.0])? > 0)
-    }
-}
-
-/// What is read.
-impl Database {
-    /// The document a person means: by its key, or else by its address.
-    pub(crate) fn named(&self, name: &str) -> Result<Option<Record>, StoreError> {
-        match self.record_by_key(name)? {
-            Some(record) => Ok(Some(record)),
-            None => self.record_by_address(name),
-        }
-    }
-
-    pub(crate) fn latest_sweep(&self) -> Result<Option<i64>, StoreError> {
-        let mut select = self.connection.prepare_cached("SELECT max(sweep) FROM sweeps")?;
-        Ok(select.query_row([], |row| row.get(0))?)
-    }
-
-    pub(crate) fn sweeps(&self) -> Result<Vec<i64>, StoreError> {
-        let mut select = self.connection.prepare("SELECT sweep FROM sweeps ORDER BY sweep")?;
-        let sweeps = select.query_map([], |row| row.get(0))?;
-        Ok(sweeps.collect::<Result<_, _>>()?)
-    }
-
-    /// The latest sweep of a site before one.
-    fn site_sweep_before(&self, site: &str, sweep: i64) -> Result<Option<i64>, StoreError> {
-        let sql = "SELECT max(sweep) FROM site_sweeps WHERE site = ?1 AND sweep < ?2";
-        let mut select = self.connection.prepare_cached(sql)?;
-        Ok(select.query_row((site, sweep), |row| row.get(0))?)
-    }
-
-    /// The first sweep of a site after one.
-    pub(crate) fn site_sweep_after(
-        &self,
-        site: Option<&str>,
-        sweep: i64,
-    ) -> Result<Option<i64>, StoreError> {
-        let sql = "SELECT min(sweep) FROM site_sweeps WHERE site = ?1 AND sweep > ?2";
-        let mut select = self.connection.prepare_cached(sql)?;
-        Ok(select.query_row((swept_site(site), sweep), |row| row.get(0))?)
-    }
-
-    /// Calls `each` with every site and a sweep that saw it, by site and date.
-    pub(crate) fn for_each_site_sweep(
-        &self,
-        mut each: impl FnMut(&str, i64),
-    ) -> Result<(), StoreError> {
-        let sql = "SELECT site, sweep FROM site_sweeps ORDER BY site, sweep";
-        let mut select = self.connection.prepare(sql)?;
-        let mut rows = select.query([])?;
-        while let Some(row) = rows.next()? {
-            each(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, row.get(1)?);
-        }
-        Ok(())
-    }
-
-    fn read_sighting(
-        &self,
-        row: Row,
-        (first, last, version, mark): (i64, i64, u32, i64),
-    ) -> Result<Sighting, StoreError> {
-        let sighting = Sighting { first, last, version };
-        if fingerprint(row, &sighting) != mark {
-            let what = format!("the sightings of document {} are not as they were written", row.0);
-            return Err(self.damaged(what));
-        }
-        Ok(sighting)
-    }
-
-    fn latest_sighting(&self, row: Row) -> Result<Option<Sighting>, StoreError> {
-        let sql = "SELECT first, last, version, fingerprint FROM sightings WHERE row = ?1 \
-                   ORDER BY first DESC LIMIT 1";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let found = select.query_row([row.0], |row| row.try_into()).optional()?;
-        found.map(|columns| self.read_sighting(row, columns)).transpose()
-    }
-
-    /// When a document was seen, the earliest run first.
-    pub(crate) fn sightings(&self, row: Row) -> Result<Vec<Sighting>, StoreError> {
-        let sql = "SELECT first, last, version, fingerprint FROM sightings WHERE row = ?1 \
-                   ORDER BY first";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let mut found = select.query([row.0])?;
-        let mut sightings = Vec::new();
-        while let Some(columns) = found.next()? {
-            sightings.push(self.read_sighting(row, columns.try_into()?)?);
-        }
-        Ok(sightings)
-    }
-
-    /// Calls `each` with every run of sightings, in the order of documents and dates.
-    pub(crate) fn for_each_sighting(
-        &self,
-        mut each: impl FnMut(Row, Sighting) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let sql =
-            "SELECT row, first, last, version, fingerprint FROM sightings ORDER BY row, first";
-        let mut select = self.connection.prepare(sql)?;
-        let mut found = select.query([])?;
-        while let Some(columns) = found.next()? {
-            let row = Row(columns.get(0)?);
-            let columns = (columns.get(1)?, columns.get(2)?, columns.get(3)?, columns.get(4)?);
-            each(row, self.read_sighting(row, columns)?)?;
-        }
-        Ok(())
-    }
-
-    /// Where an address led, the earliest sweep first.
-    pub(crate) fn redirects(&self, key: &str) -> Result<Vec<(i64, String)>, StoreError> {
-        let sql = "SELECT sweep, target, fingerprint FROM redirects WHERE key = ?1 ORDER BY sweep";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let mut found = select.query([key])?;
-        let mut redirects = Vec::new();
-        while let Some(columns) = found.next()? {
-            let (sweep, target): (i64, String) = (columns.get(0)?, columns.get(1)?);
-            if redirect_fingerprint(key, sweep, &target) != columns.get::<_, i64>(2)? {
-                return Err(self.damaged(format!("the redirect of `{key}` is not as written")));
-            }
-            redirects.push((sweep, target));
-        }
-        Ok(redirects)
-    }
-
-    /// Calls `each` with every redirect.
-    pub(crate) fn for_each_redirect(
-        &self,
-        mut each: impl FnMut(&str, i64, &str, bool),
-    ) -> Result<(), StoreError> {
-        let mut select =
-            self.connection.prepare("SELECT key, sweep, target, fingerprint FROM redirects")?;
-        let mut found = select.query([])?;
-        while let Some(columns) = found.next()? {
-            let (key, target): (String, String) = (columns.get(0)?, columns.get(2)?);
-            let sweep = columns.get(1)?;
-            let whole = redirect_fingerprint(&key, sweep, &target) == columns.get::<_, i64>(3)?;
-            each(&key, sweep, &target, whole);
-        }
-        Ok(())
-    }
-
-    /// Documents that are watched and since when, in the order of their numbers.
-    pub(crate) fn watched(&self) -> Result<Vec<(Row, i64)>, StoreError> {
-        let mut select = self.connection.prepare("SELECT row, since FROM watched ORDER BY row")?;
-        let watched = select.query_map([], |row| Ok((Row(row.get(0)?), row.get(1)?)))?;
-        Ok(watched.collect::<Result<_, _>>()?)
-    }
-
-    /// When and where a document was seen.
-    pub(crate) fn place(&self, record: &Record) -> Result<Place, StoreError> {
-        let sightings = self.sightings(record.row)?;
-        let seen = sightings.first().zip(sightings.last());
-        let gone = match seen {
-            Some((_, latest)) => self.site_sweep_after(record.site.as_deref(), latest.last)?,
-            None => None,
-        };
-        let (first, last) =
-            seen.map_or((record.created, record.stored), |(first, last)| (first.first, last.last));
-        Ok(Place {
-            key: record.key.clone(),
-            site: record.site.clone(),
-            title: record.title.clone(),
-            first,
-            last,
-            gone,
-            swept: seen.is_some(),
-            versions: record.version,
-        })
-    }
 }

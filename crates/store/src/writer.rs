@@ -1,5 +1,5 @@
-//! The one writer: takes what is queued, decides in order, commits once, then acknowledges. Whose thread
-//! that is, `seat` decides.
+//! The one writer: takes what is queued, decides in order, commits once, then acknowledges. Which thread
+//! does this, `writer_queue` decides.
 //!
 //! Atomic by construction: whatever the timing of the clients, documents are decided one after
 //! another, so two copies stored at the same moment give exactly one original. A group is whatever
@@ -13,9 +13,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use wonbon_index::CopyIndex;
+use wonbon_time::Timestamp;
 
 use crate::checkpoints::Checkpoints;
 use crate::database::{Record, Standing};
@@ -138,7 +138,7 @@ impl Writer {
     /// Leaves everything as the next opening likes it best.
     pub(crate) fn end(&mut self) {
         // What a clean end leaves undone is done at the next opening.
-        let _ = self.keep_house(true);
+        let _ = self.maintain(true);
         let _ = self.families.database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
     }
 
@@ -201,7 +201,7 @@ impl Writer {
             return Err(StoreError::Stopped { what: what.clone() });
         }
         self.families.database.connection.execute_batch("BEGIN IMMEDIATE")?;
-        let now = microseconds_now();
+        let now = Timestamp::now();
         let mut answers = Vec::with_capacity(group.len());
         for request in group {
             match request {
@@ -268,7 +268,7 @@ impl Writer {
         self.families.undo()
     }
 
-    fn add(&mut self, prepared: &Prepared, now: i64) -> Result<Added, StoreError> {
+    fn add(&mut self, prepared: &Prepared, now: Timestamp) -> Result<Added, StoreError> {
         let (record, stored) = self.add_document(prepared, now)?;
         if let Some(sweep) = prepared.sweep {
             self.families.database.see(&record, sweep)?;
@@ -292,7 +292,7 @@ impl Writer {
     fn add_document(
         &mut self,
         prepared: &Prepared,
-        now: i64,
+        now: Timestamp,
     ) -> Result<(Record, Stored), StoreError> {
         let Some(old) = self.families.database.record_by_key(&prepared.key)? else {
             let row = self.families.new_row();
@@ -357,7 +357,7 @@ impl Writer {
         Ok(Added { row: record.row, stored, verdict })
     }
 
-    fn delete(&mut self, key: &str, who: &str, now: i64) -> Result<bool, StoreError> {
+    fn delete(&mut self, key: &str, who: &str, now: Timestamp) -> Result<bool, StoreError> {
         match self.families.database.record_by_key(key)? {
             Some(record) => {
                 self.end_decision(&record, who, now)?;
@@ -368,7 +368,7 @@ impl Writer {
     }
 
     /// Whether there is a snapshot to write.
-    pub(crate) fn house_is_due(&self) -> bool {
+    pub(crate) fn is_snapshot_due(&self) -> bool {
         let behind = self.families.last_change.saturating_sub(self.snapshot_mark);
         if behind < SNAPSHOT_CHANGES {
             return false;
@@ -378,9 +378,9 @@ impl Writer {
     }
 
     /// Writes the snapshot when it is time, and forgets changes that nobody needs any more.
-    pub(crate) fn keep_house(&mut self, flush: bool) -> Result<(), StoreError> {
+    pub(crate) fn maintain(&mut self, flush: bool) -> Result<(), StoreError> {
         let last = self.families.last_change;
-        let due = self.house_is_due();
+        let due = self.is_snapshot_due();
         let index = self.families.index.read().expect("no one panics with it");
         if due || (flush && last > self.snapshot_mark) {
             index.write_snapshot(&self.snapshot, last)?;
@@ -402,10 +402,4 @@ impl Writer {
         }
         Ok(())
     }
-}
-
-/// Now, in microseconds since 1970.
-pub(crate) fn microseconds_now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

@@ -4,6 +4,7 @@
 //! built on it.
 
 mod ask;
+mod change_counting;
 mod changes;
 mod collapse;
 mod copies;

@@ -8,7 +8,8 @@
 
 use std::collections::HashMap;
 
-use wonbon_text::difference::{Kind as SpanKind, difference};
+use wonbon_text::difference::{SpanKind, difference};
+use wonbon_time::Timestamp;
 
 use super::ask::Measure;
 use super::moved::MOST_PLACES;
@@ -25,8 +26,8 @@ const AROUND: usize = 4;
 pub struct Watched {
     /// The document.
     pub place: Place,
-    /// Since when it is watched, in microseconds since 1970.
-    pub since: i64,
+    /// Since when it is watched.
+    pub since: Timestamp,
 }
 
 /// A passage in which a copy differs.
@@ -77,7 +78,7 @@ impl Store {
     ///
     /// Why it was not stored.
     pub fn watch(&self, key: &str) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Watch { key: key.to_owned(), watch: true, reply })
+        self.ask_writer(|reply| Request::Watch { key: key.to_owned(), watch: true, reply })
     }
 
     /// Watches a document no more; tells whether it was watched.
@@ -86,7 +87,7 @@ impl Store {
     ///
     /// Why it was not stored.
     pub fn unwatch(&self, key: &str) -> Result<bool, StoreError> {
-        self.told(|reply| Request::Watch { key: key.to_owned(), watch: false, reply })
+        self.ask_writer(|reply| Request::Watch { key: key.to_owned(), watch: false, reply })
     }
 
     /// The documents that are watched, in the order in which they were first stored.

@@ -1,16 +1,16 @@
-//! A thread that keeps something derived up with the database.
+//! A thread that keeps a derived index up to date with the database.
 //!
-//! Everything derived follows the outbox: the thread reads which documents changed, takes them in, and
-//! now and then commits with the number of the last change it has seen. Adds do not wait for it. After
-//! a crash it goes on from its mark; what was damaged, wiped or belongs to another store begins anew
-//! with all documents.
+//! A follower reads the outbox: which documents changed, in order. It applies the changes to its index and
+//! commits from time to time, with the number of the last change it has applied. Adds do not wait for it.
+//! After a crash it continues from its last commit. An index that is damaged, missing or belongs to another
+//! store is built again from all documents.
 //!
-//! What is derived says how by [`Derived`]; search and the index of shingles do.
+//! The trait [`Derived`] is what an index implements to be kept up to date; search and the index of
+//! shingles implement it.
 //!
-//! Such a thread stands back: where the system lets threads of a process differ, it and those it starts
-//! (tantivy's) have a processor after whoever waits for an answer. With one client on two cores that was
-//! a tenth more adds a second and half the 99th percentile; under full load search fell behind by a
-//! fifth more.
+//! On Linux a follower and the threads it starts (tantivy's) run at nice +10. With one client on two cores
+//! that gave a tenth more adds per second and half the 99th percentile; under full load search fell behind
+//! by a fifth more.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,30 +37,30 @@ const GATHER: Duration = Duration::from_millis(25);
 /// How long nothing comes before the thread has time for other things.
 const REST_AFTER: Duration = Duration::from_secs(2);
 
-/// How far the thread stands back, as `nice` counts it: of a core that others want too it has a tenth.
+/// The nice level of a follower: of a core that others want too it gets a tenth.
 #[cfg(target_os = "linux")]
-const STANDS_BACK: i32 = 10;
+const FOLLOWER_NICE: i32 = 10;
 
-/// Tells a thread that there are changes, once until it has heard it.
+/// Notifies a follower of changes, once until it has woken up.
 #[derive(Debug, Clone)]
-pub(crate) struct Bell {
-    rung: Arc<AtomicBool>,
+pub(crate) struct Notifier {
+    notified: Arc<AtomicBool>,
     wakes: Sender<Wake>,
 }
 
-impl Bell {
-    /// Whether it was rung, for the thread.
-    pub(crate) fn rung(&self) -> Arc<AtomicBool> {
-        self.rung.clone()
+impl Notifier {
+    /// The flag that is set by a notification, for the follower.
+    pub(crate) fn notified(&self) -> Arc<AtomicBool> {
+        self.notified.clone()
     }
 
     pub(crate) fn new(wakes: Sender<Wake>) -> Self {
-        Bell { rung: Arc::default(), wakes }
+        Notifier { notified: Arc::default(), wakes }
     }
 
-    /// There are changes.
-    pub(crate) fn ring(&self) {
-        if !self.rung.swap(true, Ordering::AcqRel) {
+    /// Notifies the follower that there are changes.
+    pub(crate) fn notify(&self) {
+        if !self.notified.swap(true, Ordering::AcqRel) {
             // Without a follower there is nobody to wake.
             let _ = self.wakes.send(Wake::Changed);
         }
@@ -116,8 +116,8 @@ pub(crate) trait Derived {
     fn close(self);
     /// Whether this error says that what is there is of no use.
     fn is_damage(error: &StoreError) -> bool;
-    /// Tells the writer which changes are seen for ever.
-    fn has_seen(mark: u64) -> Request;
+    /// The request that tells the writer which changes are durable in the index.
+    fn seen_request(mark: u64) -> Request;
 }
 
 /// The thread that follows.
@@ -126,7 +126,7 @@ pub(crate) struct Follower<D> {
     pub(crate) database: Database,
     pub(crate) requests: SyncSender<Request>,
     /// Set when there are changes that the thread was told of.
-    pub(crate) rung: Arc<AtomicBool>,
+    pub(crate) notified: Arc<AtomicBool>,
 }
 
 /// How far it is.
@@ -155,9 +155,9 @@ impl Progress {
 impl<D: Derived> Follower<D> {
     /// Follows until nobody can wake it any more.
     pub(crate) fn run(mut self, wakes: &Receiver<Wake>) {
-        // Only Linux takes this for the thread alone. Where it is refused, the thread does not stand back.
+        // Only Linux applies this to one thread. Where it is refused, the thread keeps its nice level.
         #[cfg(target_os = "linux")]
-        let _ = rustix::process::nice(STANDS_BACK);
+        let _ = rustix::process::nice(FOLLOWER_NICE);
         let mut progress = self.open(false);
         let mut rested = false;
         loop {
@@ -180,7 +180,7 @@ impl<D: Derived> Follower<D> {
             }
             rested = false;
             let (mut waiting, mut commit_now, mut damaged) = (Vec::new(), false, false);
-            let mut hear = |wake| match wake {
+            let mut handle = |wake| match wake {
                 Wake::Changed => {}
                 Wake::CatchUp(reply) => {
                     commit_now |= D::SEEN_WHEN_COMMITTED;
@@ -198,27 +198,27 @@ impl<D: Derived> Follower<D> {
             match wake {
                 Ok(Wake::Changed) => {
                     if let Ok(asked) = wakes.recv_timeout(GATHER) {
-                        hear(asked);
+                        handle(asked);
                     }
                 }
-                Ok(wake) => hear(wake),
+                Ok(wake) => handle(wake),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             while let Ok(more) = wakes.try_recv() {
-                hear(more);
+                handle(more);
             }
-            self.rung.store(false, Ordering::Release);
+            self.notified.store(false, Ordering::Release);
             if damaged || (progress.is_err() && !waiting.is_empty()) {
                 progress = self.open(damaged);
             }
             let caught_up = match &mut progress {
                 Ok(progress) => self.follow(progress, commit_now),
-                Err(error) => Err(again::<D>(error)),
+                Err(error) => Err(repeat_error::<D>(error)),
             };
             for reply in waiting {
                 // Nobody waits any more: nothing to tell.
-                let _ = reply.send(caught_up.as_ref().copied().map_err(again::<D>));
+                let _ = reply.send(caught_up.as_ref().copied().map_err(repeat_error::<D>));
             }
             if let Err(error) = caught_up {
                 progress = self.after(error);
@@ -239,7 +239,7 @@ impl<D: Derived> Follower<D> {
             self.begin_anew(&mut progress)?;
         }
         self.follow(&mut progress, false)?;
-        self.tell_writer(progress.committed);
+        self.report_to_writer(progress.committed);
         Ok(progress)
     }
 
@@ -248,9 +248,9 @@ impl<D: Derived> Follower<D> {
         if D::is_damage(&error) { self.open(true) } else { Err(error) }
     }
 
-    fn tell_writer(&self, mark: u64) {
+    fn report_to_writer(&self, mark: u64) {
         // A full queue means that more is coming; the writer hears of a later mark.
-        let _ = self.requests.try_send(D::has_seen(mark));
+        let _ = self.requests.try_send(D::seen_request(mark));
     }
 
     /// Takes in every document, as of one state of the database.
@@ -280,7 +280,7 @@ impl<D: Derived> Follower<D> {
                 self.derived.commit(progress.seen)?;
                 progress.committed = progress.seen;
                 progress.since = None;
-                self.tell_writer(progress.committed);
+                self.report_to_writer(progress.committed);
             }
             if !more {
                 return Ok(());
@@ -302,6 +302,6 @@ impl<D: Derived> Follower<D> {
 }
 
 /// The same failure, told to everyone who waits.
-fn again<D: Derived>(error: &StoreError) -> StoreError {
+fn repeat_error<D: Derived>(error: &StoreError) -> StoreError {
     StoreError::Behind { which: D::NAME, what: error.to_string() }
 }

@@ -1,11 +1,12 @@
-//! Search over originals: the disposable index kept up with the database, and questions to it.
+//! Full-text search over originals: the follower that keeps the index up to date, and queries.
 //!
-//! An answer is never older than the database: every hit is looked up there, and one that has become
-//! a copy or is gone is left out, whether the index knows it yet or not.
+//! The search index can always be built again from the database. An answer is never older than the
+//! database: each hit is looked up there, and a hit that has become a copy or was deleted is left out,
+//! whether or not the index knows about it yet.
 //!
-//! Cost: a commit writes and syncs about ten small files, and a small segment costs more a document than
-//! a large one. So a commit is made a second after a change, five seconds when more than a thousand
-//! documents wait for it, or when somebody asks ([`Store::catch_up`]).
+//! Cost: a commit writes and syncs about ten small files, and small segments cost more per document than
+//! large ones. So a commit is made one second after a change, five seconds when more than a thousand
+//! documents wait for it, or on request ([`Store::catch_up`]).
 
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock, mpsc};
@@ -21,14 +22,14 @@ use wonbon_text::words::NORMAL_FORM_VERSION;
 use crate::database::{Database, Record};
 use crate::document::{Added, Kind, StoredDocument};
 use crate::error::StoreError;
-use crate::following::{Derived, Wake};
-use crate::fresh::Fresh;
+use crate::follower::{Derived, Wake};
 use crate::prepare::{Names, Prepared};
+use crate::recent_values::RecentValues;
 use crate::store::{Inner, Store};
 use crate::writer::Request;
 
 /// Bytes of texts that may wait in memory, and what one takes beside its bytes.
-const MOST_FRESH_BYTES: usize = 32 << 20;
+const MOST_RECENT_BYTES: usize = 32 << 20;
 const WAITING_BYTES: usize = 128;
 
 /// The characters of a snippet.
@@ -45,7 +46,7 @@ pub(crate) struct SearchState {
     /// Why the index began anew, if it did.
     pub(crate) rebuilt: RwLock<Option<String>>,
     /// Texts of originals that were just stored.
-    texts: Fresh<Names, Arc<str>>,
+    texts: RecentValues<Names, Arc<str>>,
 }
 
 impl Default for SearchState {
@@ -53,7 +54,7 @@ impl Default for SearchState {
         SearchState {
             reader: RwLock::default(),
             rebuilt: RwLock::default(),
-            texts: Fresh::new(MOST_FRESH_BYTES),
+            texts: RecentValues::new(MOST_RECENT_BYTES),
         }
     }
 }
@@ -82,8 +83,8 @@ impl SearchFollowing {
     }
 
     fn put(&mut self, database: &Database, record: &Record) -> Result<(), StoreError> {
-        let fresh = self.state.texts.take(record.row, &record.names);
-        let text = match fresh {
+        let recent = self.state.texts.take(record.row, &record.names);
+        let text = match recent {
             Some(text) => text,
             None => database.text(record.row)?.into(),
         };
@@ -159,7 +160,7 @@ impl Derived for SearchFollowing {
         matches!(error, StoreError::Search(_))
     }
 
-    fn has_seen(mark: u64) -> Request {
+    fn seen_request(mark: u64) -> Request {
         Request::SearchHasSeen(mark)
     }
 }
@@ -262,7 +263,7 @@ impl Store {
     pub fn catch_up(&self) -> Result<(), StoreError> {
         let (reply, answer) = mpsc::channel();
         if !self.inner.wake_search(Wake::CatchUp(reply)) {
-            return Err(StoreError::ReadOnly { path: self.inner.places.directory.clone() });
+            return Err(StoreError::ReadOnly { path: self.inner.files.directory.clone() });
         }
         let ended =
             || StoreError::Behind { which: SearchFollowing::NAME, what: "it has ended".to_owned() };
@@ -291,7 +292,7 @@ impl Inner {
     /// What keeps search up.
     pub(crate) fn search_following(&self) -> SearchFollowing {
         SearchFollowing {
-            directory: self.places.search(),
+            directory: self.files.search(),
             identity: self.identity.clone(),
             state: self.search.clone(),
             index: None,
@@ -301,7 +302,7 @@ impl Inner {
     /// Opens search for a store that only reads.
     pub(crate) fn open_search_reader(&self) -> Result<(), StoreError> {
         let identity = search_identity(&self.identity);
-        let reader = match SearchReader::open(&self.places.search(), &identity) {
+        let reader = match SearchReader::open(&self.files.search(), &identity) {
             // A reader changes nothing: whoever writes will begin anew.
             Err(SearchError::Damaged { .. } | SearchError::OtherIdentity { .. }) => None,
             opened => opened?,

@@ -1,10 +1,10 @@
-//! The index of shingles kept up with the database: what questions about any text are asked of.
+//! The index of shingles kept up to date with the database: it finds candidates for questions about texts.
 //!
-//! Every document is in it, copies too. A document's sketch is made where its words are, in the thread
-//! of whoever adds it, and handed over in memory ([`Fresh`]); a document whose sketch is not at hand is
-//! read from the database and sketched again.
+//! It contains every document, copies included. The adding thread makes the sketch of a document while it
+//! has the words at hand, and hands it over in memory ([`RecentValues`]); a document whose sketch is not
+//! there is read from the database and sketched again.
 //!
-//! What was taken in is seen by questions at once; it is written every few seconds and at the end.
+//! Questions see an applied change at once; files are written every few seconds and at the end.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,14 +18,14 @@ use wonbon_text::words::NORMAL_FORM_VERSION;
 
 use crate::database::Database;
 use crate::error::StoreError;
-use crate::following::{Derived, Wake};
-use crate::fresh::Fresh;
+use crate::follower::{Derived, Wake};
 use crate::prepare::{Prepared, Preparer};
+use crate::recent_values::RecentValues;
 use crate::store::{Inner, Store};
 use crate::writer::Request;
 
 /// Values that may wait in memory: 32 MB of them.
-const MOST_FRESH_VALUES: usize = 4 << 20;
+const MOST_RECENT_VALUES: usize = 4 << 20;
 
 /// Pairs in memory after which they are written however little time has passed.
 const MOST_WAITING: u64 = 8 << 20;
@@ -39,7 +39,7 @@ pub(crate) struct ShingleState {
     /// Why it began anew, if it did.
     pub(crate) rebuilt: RwLock<Option<String>>,
     /// Sketches of documents that were just stored, by the names of their shingle sets.
-    sketches: Fresh<u64, ShingleSketch>,
+    sketches: RecentValues<u64, ShingleSketch>,
     /// The last change that was taken in.
     seen: AtomicU64,
 }
@@ -49,7 +49,7 @@ impl Default for ShingleState {
         ShingleState {
             reader: RwLock::default(),
             rebuilt: RwLock::default(),
-            sketches: Fresh::new(MOST_FRESH_VALUES),
+            sketches: RecentValues::new(MOST_RECENT_VALUES),
             seen: AtomicU64::new(0),
         }
     }
@@ -166,7 +166,7 @@ impl Derived for ShingleFollowing {
         matches!(error, StoreError::Index(IndexError::DamagedShingles { .. }))
     }
 
-    fn has_seen(mark: u64) -> Request {
+    fn seen_request(mark: u64) -> Request {
         Request::ShinglesHaveSeen(mark)
     }
 }
@@ -221,7 +221,7 @@ impl Inner {
     /// What keeps the index of shingles up.
     pub(crate) fn shingle_following(&self, writes: bool) -> ShingleFollowing {
         ShingleFollowing {
-            directory: self.places.shingles(),
+            directory: self.files.shingles(),
             identity: self.identity.clone(),
             preparer: self.preparer.clone(),
             state: self.shingles.clone(),

@@ -1,12 +1,12 @@
-//! What was just stored, handed in memory to whatever is derived from it.
+//! A bounded handover of values from the adding thread to a thread that follows the database.
 //!
-//! A thread that follows the database would read from there what the adding thread had at hand a moment
-//! ago; the thread of search spent most of its time on that. So the writer leaves it here, under the
-//! document's row and a name of what it was made from. It is only a short cut: what is not here, after a
-//! crash or when too much waited, is read from the database; what is here under another name is old and
-//! is thrown away.
+//! A thread that keeps a derived index up to date would read from the database what the adding thread
+//! had in memory a moment ago; the search thread spent most of its time on that. So the writer leaves
+//! the value here, under the document's row and a fingerprint of what the value was made from. This is
+//! only a shortcut: after a crash, or when too much was waiting, the follower reads the database; a value
+//! with another fingerprint is outdated and dropped.
 //!
-//! Guarantee: at most the given weight waits, whatever the follower does.
+//! Guarantee: the waiting values never exceed the given weight, however slow the follower is.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use wonbon_index::Row;
 
 /// Values of documents that were just stored, each under a name of what it was made from.
-pub(crate) struct Fresh<N, T> {
+pub(crate) struct RecentValues<N, T> {
     waiting: Mutex<Waiting<N, T>>,
     most: usize,
 }
@@ -24,10 +24,10 @@ struct Waiting<N, T> {
     weight: usize,
 }
 
-impl<N: PartialEq, T> Fresh<N, T> {
+impl<N: PartialEq, T> RecentValues<N, T> {
     /// Keeps values of at most this weight.
     pub(crate) fn new(most: usize) -> Self {
-        Fresh { waiting: Mutex::new(Waiting { values: HashMap::new(), weight: 0 }), most }
+        RecentValues { waiting: Mutex::new(Waiting { values: HashMap::new(), weight: 0 }), most }
     }
 
     pub(crate) fn put(&self, row: Row, name: N, value: T, weight: usize) {
@@ -59,30 +59,30 @@ mod tests {
 
     #[test]
     fn a_value_is_taken_once_and_under_its_name() {
-        let fresh = Fresh::new(10);
-        fresh.put(Row(1), "a", 'x', 4);
-        fresh.put(Row(2), "b", 'y', 4);
-        assert_eq!(fresh.take(Row(1), &"a"), Some('x'));
-        assert_eq!(fresh.take(Row(1), &"a"), None);
-        assert_eq!(fresh.take(Row(2), &"a"), None);
-        assert_eq!(fresh.take(Row(2), &"b"), None);
+        let recent = RecentValues::new(10);
+        recent.put(Row(1), "a", 'x', 4);
+        recent.put(Row(2), "b", 'y', 4);
+        assert_eq!(recent.take(Row(1), &"a"), Some('x'));
+        assert_eq!(recent.take(Row(1), &"a"), None);
+        assert_eq!(recent.take(Row(2), &"a"), None);
+        assert_eq!(recent.take(Row(2), &"b"), None);
     }
 
     #[test]
     fn no_more_than_the_given_weight_waits() {
-        let fresh = Fresh::new(10);
+        let recent = RecentValues::new(10);
         for row in 0..100 {
-            fresh.put(Row(row), (), row, 4);
-            let waiting = fresh.waiting.lock().unwrap();
+            recent.put(Row(row), (), row, 4);
+            let waiting = recent.waiting.lock().unwrap();
             assert!(waiting.weight <= 10);
             assert_eq!(waiting.weight, waiting.values.values().map(|value| value.2).sum::<usize>());
         }
-        fresh.put(Row(0), (), 0, 11);
-        assert_eq!(fresh.take(Row(0), &()), None);
-        fresh.put(Row(7), (), 1, 3);
-        fresh.put(Row(7), (), 2, 5);
-        assert_eq!(fresh.waiting.lock().unwrap().weight, 5);
-        assert_eq!(fresh.take(Row(7), &()), Some(2));
-        assert_eq!(fresh.waiting.lock().unwrap().weight, 0);
+        recent.put(Row(0), (), 0, 11);
+        assert_eq!(recent.take(Row(0), &()), None);
+        recent.put(Row(7), (), 1, 3);
+        recent.put(Row(7), (), 2, 5);
+        assert_eq!(recent.waiting.lock().unwrap().weight, 5);
+        assert_eq!(recent.take(Row(7), &()), Some(2));
+        assert_eq!(recent.waiting.lock().unwrap().weight, 0);
     }
 }

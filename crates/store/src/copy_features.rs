@@ -1,14 +1,13 @@
-//! Copies by their features: asked only when an original arrives late.
+//! An in-memory index of copies by their features, used only when an original arrives late.
 //!
-//! A document that becomes an original although later ones are stored may suit some of their copies
-//! better than the originals they have. Finding them needs an index of copies, which is another thing
-//! than the index of originals: copies of one document share nearly all features, thousands of them,
-//! so every feature has a chain of the copies that have it, and adding one is putting it in front.
-//! Nothing here is durable, and a store whose documents arrive in the order of their creation never
-//! builds it.
+//! A document that becomes an original although later documents are stored may be the better original for
+//! some of their copies. Finding those copies needs an index of copies. It differs from the index of
+//! originals: thousands of copies of one document share nearly all features, so each feature value has a
+//! linked list of the copies that have it, and an insert prepends to the list. The index is not durable, and
+//! a store whose documents arrive in the order of creation never builds it.
 //!
-//! Cost: 12 bytes a feature and copy, and 12 for the head of a chain; adding is O(k); asking walks the
-//! chains of k features.
+//! Cost: 12 bytes per feature and copy, and 12 per list head; an insert is O(k); a query walks the lists of
+//! k features.
 
 use std::collections::HashMap;
 
@@ -19,7 +18,7 @@ const END: u32 = u32::MAX;
 
 /// Copies by their features.
 #[derive(Debug)]
-pub(crate) struct HeldCopies {
+pub(crate) struct CopyFeatures {
     count: usize,
     /// For each feature's place and value, the newest slot that has it.
     heads: Vec<HashMap<u64, u32>>,
@@ -32,10 +31,10 @@ pub(crate) struct HeldCopies {
     slots: HashMap<Row, u32>,
 }
 
-impl HeldCopies {
+impl CopyFeatures {
     /// Of documents with `count` features.
     pub(crate) fn new(count: usize) -> Self {
-        HeldCopies {
+        CopyFeatures {
             count,
             heads: vec![HashMap::new(); count],
             features: Vec::new(),
@@ -56,12 +55,12 @@ impl HeldCopies {
         self.slots.insert(row, slot);
     }
 
-    /// Forgets a copy, if it is held. When half of the slots are gone, the rest moves together.
+    /// Forgets a copy, if it is indexed. When half of the slots are gone, the rest moves together.
     pub(crate) fn remove(&mut self, row: Row) {
         let Some(slot) = self.slots.remove(&row) else { return };
         self.rows[slot as usize] = None;
         if self.rows.len() > 1024 && self.slots.len() * 2 < self.rows.len() {
-            let mut smaller = HeldCopies::new(self.count);
+            let mut smaller = CopyFeatures::new(self.count);
             for (features, row) in self.features.chunks_exact(self.count).zip(&self.rows) {
                 if let Some(row) = row {
                     smaller.insert(*row, features);
@@ -71,7 +70,7 @@ impl HeldCopies {
         }
     }
 
-    /// The copies that agree in at least `agreeing` places.
+    /// The copies that agree in at least `agreeing` files.
     pub(crate) fn matches(&self, features: &[u64], agreeing: usize) -> Vec<Row> {
         let mut found: HashMap<u32, usize> = HashMap::new();
         for (place, (heads, feature)) in self.heads.iter().zip(features).enumerate() {
@@ -100,18 +99,18 @@ mod tests {
             asked in prop::collection::vec(0_u64..4, 3),
             agreeing in 1_usize..=3,
         ) {
-            let mut held = HeldCopies::new(3);
+            let mut copies = CopyFeatures::new(3);
             let mut model: HashMap<u32, Vec<u64>> = HashMap::new();
             for (insert, row, features) in steps {
                 if insert {
-                    held.insert(Row(row), &features);
+                    copies.insert(Row(row), &features);
                     model.insert(row, features);
                 } else {
-                    held.remove(Row(row));
+                    copies.remove(Row(row));
                     model.remove(&row);
                 }
             }
-            let mut found = held.matches(&asked, agreeing);
+            let mut found = copies.matches(&asked, agreeing);
             found.sort_unstable();
             let mut expected: Vec<Row> = model
                 .iter()

@@ -1,0 +1,244 @@
+//! The tables of a store, in SQLite: everything that is durable.
+//!
+//! | table | holds | module |
+//! |---|---|---|
+//! | `meta` | the parameters of the store and its identity | here |
+//! | `documents` | one row per document: key, times, fingerprints of its content, features, verdict | [`record`], [`documents`] |
+//! | `texts` | the core text of each document, compressed | [`texts`] |
+//! | `versions` | earlier versions of documents | [`texts`] |
+//! | `changes` | the outbox: which documents changed, in order, for everything derived from them | [`outbox`] |
+//! | `sweeps`, `site_sweeps` | the dated passes of crawls, and the sites each pass saw | [`sweeps`] |
+//! | `sightings` | when a document was seen, as runs of sweeps | [`sweeps`] |
+//! | `redirects` | addresses that redirected elsewhere, by sweep | [`sweeps`] |
+//! | `watched` | the documents whose copies are watched | [`sweeps`] |
+//! | `decisions` | the append-only log of decisions made by people | [`decisions`] |
+//!
+//! The tables and their migrations are in [`schema`].
+//!
+//! Texts have their own table so that a scan of all features reads only features. Each row of
+//! `documents` carries a fingerprint of the whole row, the features carry a second one, and a text has
+//! the checksum of its compressor: a value that was altered is refused and never used in an answer.
+//!
+//! The database runs in WAL mode with `synchronous = FULL`: a commit costs one fsync, and readers never
+//! wait for the writer.
+
+mod decisions;
+mod documents;
+mod outbox;
+mod record;
+mod schema;
+mod sweeps;
+mod texts;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use wonbon_index::Row;
+
+use crate::error::StoreError;
+use crate::params::StoreParams;
+pub(crate) use decisions::find_disagreements;
+pub(crate) use record::{Record, Standing};
+use schema::{APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION, migrate};
+
+/// Pages of the database kept in memory by a connection, in KiB. Few: when a page of the index of keys
+/// was split, SQLite looks at every page it keeps at the end of the transaction (until the database has
+/// a gigabyte), which with 128 MB took a fifth of the writer's time. The system keeps the rest.
+const WRITER_CACHE_KIB: i32 = 16 << 10;
+
+/// Less: there are as many readers as questions at once, and what they need again and again, the inner
+/// pages of the trees, is some hundred pages.
+const READER_CACHE_KIB: i32 = 4 << 10;
+
+/// What of the database's file a reader looks at in the system's memory instead of copying pages out of it: a
+/// tenth of a query's time. Address space only; SQLite maps no more than this.
+const READER_MAPPED_BYTES: i64 = 0x7FFF_0000;
+
+const CHECKPOINTER_CACHE_KIB: i32 = 64;
+
+/// How long a connection waits for another that holds what it needs.
+pub(crate) const BUSY_PATIENCE: Duration = Duration::from_secs(30);
+
+/// A connection to the database of a store.
+#[derive(Debug)]
+pub(crate) struct Database {
+    pub(crate) connection: Connection,
+    path: PathBuf,
+}
+
+impl Database {
+    /// Makes the tables of a new store.
+    pub(crate) fn create(
+        path: &Path,
+        params: &StoreParams,
+        identity: &str,
+    ) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        connection.execute_batch(SCHEMA)?;
+        for migration in MIGRATIONS {
+            connection.execute_batch(migration)?;
+        }
+        {
+            let mut insert =
+                connection.prepare("INSERT INTO meta (name, value) VALUES (?1, ?2)")?;
+            for (name, value) in params.to_values() {
+                insert.execute((name, value))?;
+            }
+            insert.execute(("identity", identity))?;
+            insert.execute(("changes forgotten", "0"))?;
+        }
+        connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+        connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        connection.execute_batch("COMMIT")?;
+        drop(connection);
+        Self::open_writer(path)
+    }
+
+    /// The one connection that writes. Tables of an earlier version are brought to this one.
+    pub(crate) fn open_writer(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let database = match Self::open(path, flags, WRITER_CACHE_KIB) {
+            Err(StoreError::OlderTables { .. }) => {
+                migrate(path, flags)?;
+                Self::open(path, flags, WRITER_CACHE_KIB)?
+            }
+            opened => opened?,
+        };
+        database.connection.pragma_update(None, "synchronous", "FULL")?;
+        Ok(database)
+    }
+
+    /// The one that copies the log into the database's file.
+    pub(crate) fn open_checkpointer(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let database = Self::open(path, flags, CHECKPOINTER_CACHE_KIB)?;
+        database.connection.pragma_update(None, "synchronous", "FULL")?;
+        Ok(database)
+    }
+
+    /// One of any number that read.
+    pub(crate) fn open_reader(path: &Path) -> Result<Self, StoreError> {
+        // Not SQLite's read-only mode: a reader may have to bring the log's index up after a crash.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let database = match Self::open(path, flags, READER_CACHE_KIB) {
+            Err(StoreError::WriteFailed { .. }) => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                Self::open(path, flags, READER_CACHE_KIB)?
+            }
+            opened => opened?,
+        };
+        database.connection.pragma_update(None, "query_only", true)?;
+        database.connection.pragma_update(None, "mmap_size", READER_MAPPED_BYTES)?;
+        Ok(database)
+    }
+
+    fn open(path: &Path, flags: OpenFlags, cache_kib: i32) -> Result<Self, StoreError> {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY_PATIENCE)?;
+        // Otherwise SQLite plans a statement again for every value that is bound to it.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        let database = Database { connection, path: path.to_owned() };
+        let wrong = |what: String| database.damaged(what);
+        let number = |name: &str| -> Result<i32, StoreError> {
+            database
+                .connection
+                .pragma_query_value(None, name, |row| row.get(0))
+                .map_err(|error| wrong(error.to_string()))
+        };
+        let application = number("application_id")?;
+        if application != APPLICATION_ID {
+            return Err(wrong(format!("it is no store (its mark is {application:#x})")));
+        }
+        let version = number("user_version")?;
+        if (1..SCHEMA_VERSION).contains(&version) {
+            return Err(StoreError::OlderTables {
+                path: path.to_owned(),
+                stored: version,
+                known: SCHEMA_VERSION,
+            });
+        }
+        if version != SCHEMA_VERSION {
+            return Err(StoreError::ParamsMismatch {
+                what: "tables of version",
+                stored: version.to_string(),
+                asked: SCHEMA_VERSION.to_string(),
+            });
+        }
+        // A file cut short is noticed before anything is answered from it.
+        let (pages, page_bytes) = (number("page_count")?, number("page_size")?);
+        let expected = u64::from(pages.unsigned_abs()) * u64::from(page_bytes.unsigned_abs());
+        let log = path.with_extension("sqlite-wal");
+        let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        if bytes < expected && std::fs::metadata(&log).map_or(0, |log| log.len()) == 0 {
+            return Err(wrong(format!("it should have {expected} bytes and has {bytes}")));
+        }
+        database.connection.pragma_update(None, "cache_size", -cache_kib)?;
+        database.connection.set_prepared_statement_cache_capacity(64);
+        Ok(database)
+    }
+
+    pub(crate) fn damaged(&self, what: String) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), what }
+    }
+
+    fn damaged_row(&self, row: Row) -> StoreError {
+        self.damaged(format!("document {} is not as it was written", row.0))
+    }
+
+    /// The parameters the store was made with.
+    pub(crate) fn params(&self) -> Result<StoreParams, StoreError> {
+        StoreParams::from_values(|name| self.meta(name).ok().flatten(), |what| self.damaged(what))
+    }
+
+    pub(crate) fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let mut select =
+            self.connection.prepare_cached("SELECT value FROM meta WHERE name = ?1")?;
+        Ok(select.query_row([name], |row| row.get(0)).optional()?)
+    }
+
+    pub(crate) fn set_meta(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        let sql = "INSERT INTO meta (name, value) VALUES (?1, ?2) \
+                   ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        self.connection.prepare_cached(sql)?.execute((name, value))?;
+        Ok(())
+    }
+
+    /// What tells this store from every other.
+    pub(crate) fn identity(&self) -> Result<String, StoreError> {
+        self.meta("identity")?
+            .ok_or_else(|| self.damaged("it does not say what its identity is".to_owned()))
+    }
+
+    /// Runs a statement that is run again and again and answers nothing.
+    pub(crate) fn run(&self, statement: &str) -> Result<(), StoreError> {
+        self.connection.prepare_cached(statement)?.execute([])?;
+        Ok(())
+    }
+
+    /// What SQLite finds wrong with its file; nothing if all is well.
+    pub(crate) fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        let mut check = self.connection.prepare("PRAGMA integrity_check(20)")?;
+        let sentences = check.query_map([], |row| row.get::<_, String>(0))?;
+        let sentences: Vec<String> = sentences.collect::<Result<_, _>>()?;
+        Ok(sentences.into_iter().filter(|sentence| sentence != "ok").collect())
+    }
+
+    /// Writes the database as of this moment to another file, which must not exist.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
+        let path = path.to_string_lossy();
+        self.connection.execute("VACUUM INTO ?1", [path.as_ref()])?;
+        Ok(())
+    }
+
+    fn count(&self, sql: &str) -> Result<u64, StoreError> {
+        Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+    }
+}

@@ -1,0 +1,205 @@
+//! A row of the table `documents` as a value, and the bytes in which it is kept.
+
+use std::hash::Hasher;
+
+use rusqlite::{Row as SqlRow, params};
+use wonbon_index::Row;
+use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
+use wonbon_time::Timestamp;
+
+use super::Database;
+use crate::decisions::Decision;
+use crate::document::{Kind, Order};
+use crate::error::StoreError;
+use crate::prepare::Names;
+use crate::time_columns::time;
+
+/// The columns of `documents`, in the order in which `read_record` reads and `write_record` writes them.
+pub(super) const COLUMNS: &str = "row, key, created, stored, version, url, site, author, title, language, \
+    words, content_name, text_name, shingle_set_name, features, kind, original, features_equal, \
+    resemblance, fingerprint, decision, decision_entry";
+
+/// A document's row in the tables, without its text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Record {
+    pub(crate) row: Row,
+    pub(crate) key: String,
+    pub(crate) created: Timestamp,
+    pub(crate) stored: Timestamp,
+    pub(crate) version: u32,
+    pub(crate) url: Option<String>,
+    pub(crate) site: Option<String>,
+    pub(crate) author: Option<String>,
+    pub(crate) title: Option<String>,
+    pub(crate) language: Option<String>,
+    pub(crate) words: u64,
+    pub(crate) names: Names,
+    pub(crate) features: Vec<u64>,
+    pub(crate) standing: Standing,
+    /// What was decided of it, if that is in effect.
+    pub(crate) decision: Option<Decision>,
+    /// The last entry of the log of decisions that changed that; 0 if none did.
+    pub(crate) decision_entry: u64,
+}
+
+/// Where a document stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Standing {
+    pub(crate) kind: Kind,
+    /// Its original, if it is a copy.
+    pub(crate) original: Option<Row>,
+    /// How many features agree with the original's.
+    pub(crate) features_equal: Option<usize>,
+    /// Its resemblance to the original, where the decision needed it.
+    pub(crate) resemblance: Option<f64>,
+}
+
+impl Standing {
+    pub(crate) const fn alone(kind: Kind) -> Self {
+        Standing { kind, original: None, features_equal: None, resemblance: None }
+    }
+}
+
+impl Record {
+    pub(crate) fn order(&self) -> Order {
+        Order::new(self.decision, self.created, self.row)
+    }
+
+    /// Of everything in the row, in a fixed order.
+    fn fingerprint(&self) -> i64 {
+        // In one piece, because short pieces take several times as long.
+        let mut bytes = Vec::with_capacity(512);
+        let mut text = |text: Option<&str>| {
+            bytes.extend_from_slice(&text.map_or(u64::MAX, |text| text.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
+        };
+        text(Some(&self.key));
+        for field in [&self.url, &self.site, &self.author, &self.title, &self.language] {
+            text(field.as_deref());
+        }
+        let Standing { kind, original, features_equal, resemblance } = self.standing;
+        for number in [
+            i64::from(self.row.0),
+            self.created.as_microseconds(),
+            self.stored.as_microseconds(),
+            i64::from(self.version),
+            self.words as i64,
+            self.names.text as i64,
+            self.names.shingle_set as i64,
+            kind.number(),
+            original.map_or(-1, |original| i64::from(original.0)),
+            features_equal.map_or(-1, |count| count as i64),
+            resemblance.map_or(-1, |resemblance| resemblance.to_bits() as i64),
+        ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.names.content);
+        for feature in &self.features {
+            bytes.extend_from_slice(&feature.to_le_bytes());
+        }
+        // Rows from before there were decisions have none.
+        if self.decision_entry > 0 {
+            bytes.extend_from_slice(&self.decision_entry.to_le_bytes());
+            let decision = Decision::number(self.decision).unwrap_or(-1);
+            bytes.extend_from_slice(&decision.to_le_bytes());
+        }
+        RABIN_64.fingerprint(&bytes) as i64
+    }
+}
+
+/// Features as bytes: each in eight, then a fingerprint of them and of the row they belong to.
+fn features_to_bytes(row: Row, features: &[u64]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = features.iter().flat_map(|feature| feature.to_le_bytes()).collect();
+    let fingerprint = features_fingerprint(row, &bytes);
+    bytes.extend_from_slice(&fingerprint.to_le_bytes());
+    bytes
+}
+
+/// What [`features_to_bytes`] wrote; `None` if it is not exactly that.
+pub(super) fn features_from_bytes(row: Row, bytes: &[u8]) -> Option<Vec<u64>> {
+    let (features, fingerprint) = bytes.split_last_chunk()?;
+    let (whole, []) = features.as_chunks() else { return None };
+    let as_written = u64::from_le_bytes(*fingerprint) == features_fingerprint(row, features);
+    as_written.then(|| whole.iter().map(|feature| u64::from_le_bytes(*feature)).collect())
+}
+
+fn features_fingerprint(row: Row, features: &[u8]) -> u64 {
+    let mut hash = RabinHasher::new(&RABIN_64);
+    hash.write(features);
+    hash.write(&row.0.to_le_bytes());
+    hash.finish()
+}
+
+impl Database {
+    pub(super) fn read_record(&self, row: &SqlRow<'_>) -> Result<Record, StoreError> {
+        let number = u32::try_from(row.get::<_, i64>(0)?)
+            .map_err(|_| self.damaged("a document has no proper number".to_owned()))?;
+        let row_number = Row(number);
+        let damaged = || self.damaged_row(row_number);
+        let blob = |column: usize| row.get_ref(column)?.as_blob().map_err(|_| damaged());
+        let original: Option<i64> = row.get(16)?;
+        let features_equal: Option<i64> = row.get(17)?;
+        let record = Record {
+            row: row_number,
+            key: row.get(1)?,
+            created: time(row, 2)?,
+            stored: time(row, 3)?,
+            version: row.get(4)?,
+            url: row.get(5)?,
+            site: row.get(6)?,
+            author: row.get(7)?,
+            title: row.get(8)?,
+            language: row.get(9)?,
+            words: row.get::<_, i64>(10)? as u64,
+            names: Names {
+                content: blob(11)?.try_into().map_err(|_| damaged())?,
+                text: row.get::<_, i64>(12)? as u64,
+                shingle_set: row.get::<_, i64>(13)? as u64,
+            },
+            features: features_from_bytes(row_number, blob(14)?).ok_or_else(damaged)?,
+            standing: Standing {
+                kind: Kind::from_number(row.get(15)?).ok_or_else(damaged)?,
+                original: original
+                    .map(|original| u32::try_from(original).map(Row).map_err(|_| damaged()))
+                    .transpose()?,
+                features_equal: features_equal.map(|count| count as usize),
+                resemblance: row.get(18)?,
+            },
+            decision: Decision::from_number(row.get(20)?).ok_or_else(damaged)?,
+            decision_entry: row.get::<_, Option<i64>>(21)?.map_or(0, i64::unsigned_abs),
+        };
+        if record.fingerprint() != row.get::<_, i64>(19)? {
+            return Err(damaged());
+        }
+        Ok(record)
+    }
+
+    pub(super) fn write_record(&self, sql: &str, record: &Record) -> Result<(), StoreError> {
+        let Standing { kind, original, features_equal, resemblance } = record.standing;
+        self.connection.prepare_cached(sql)?.execute(params![
+            record.row.0,
+            record.key,
+            record.created.as_microseconds(),
+            record.stored.as_microseconds(),
+            record.version,
+            record.url,
+            record.site,
+            record.author,
+            record.title,
+            record.language,
+            record.words as i64,
+            record.names.content,
+            record.names.text as i64,
+            record.names.shingle_set as i64,
+            features_to_bytes(record.row, &record.features),
+            kind.number(),
+            original.map(|original| original.0),
+            features_equal.map(|count| count as i64),
+            resemblance,
+            record.fingerprint(),
+            Decision::number(record.decision),
+            (record.decision_entry > 0).then_some(record.decision_entry as i64),
+        ])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! Adds, checks and deletes documents.
+
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, mpsc};
+
+use wonbon_index::{CopyIndex, Row};
+use wonbon_sketch::ElementSet;
+use wonbon_time::Timestamp;
+
+use super::Store;
+use crate::decisions::LOCAL;
+use crate::document::{Added, Expected, Kind, NewDocument, Order, Verdict};
+use crate::error::StoreError;
+use crate::families::verdict;
+use crate::judge::{Asked, Judge, ShingleCache};
+use crate::prepare::{Names, Prepared};
+use crate::sweeps::Recognised;
+use crate::writer::Request;
+use crate::writer_queue::writer_ended;
+
+/// An add that is queued; ask [`Pending::wait`] for what became of it.
+#[derive(Debug)]
+#[must_use = "the document is acknowledged only when this says so"]
+pub struct Pending {
+    answer: Receiver<Result<Added, StoreError>>,
+    store: Store,
+    /// None for a document that was recognised.
+    shingles: Option<ElementSet>,
+}
+
+impl Pending {
+    /// Waits until the document is durable, and tells what it is. The resemblance to its original
+    /// is exact, under any rule; for a document that was recognised it is told only where the
+    /// decision had needed it.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not stored.
+    pub fn wait(self) -> Result<Added, StoreError> {
+        let mut added = self.answer.recv().map_err(|_| writer_ended())??;
+        if let Some(shingles) = &self.shingles {
+            self.store.fill_resemblance(&mut added.verdict, shingles)?;
+        }
+        Ok(added)
+    }
+}
+
+impl Store {
+    /// Makes a document ready: everything that does not depend on others, in this thread.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadKey`], [`StoreError::TooLong`].
+    pub fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
+        self.inner.preparer.prepare(document)
+    }
+
+    /// Queues a document. Documents are decided in the order in which they are queued.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::ReadOnly`], [`StoreError::Stopped`].
+    pub fn submit(&self, prepared: Prepared) -> Result<Pending, StoreError> {
+        let (request, pending) = self.build_add_request(prepared);
+        self.writer_queue()?.enqueue(request)?;
+        Ok(pending)
+    }
+
+    fn build_add_request(&self, prepared: Prepared) -> (Request, Pending) {
+        let (reply, answer) = mpsc::channel();
+        let shingles = Some(prepared.shingles.clone());
+        let pending = Pending { answer, store: self.clone(), shingles };
+        (Request::Add(Box::new(prepared), reply), pending)
+    }
+
+    /// Queues that a recognised document was seen: as [`Store::submit`], without its cost.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::submit`]; [`Pending::wait`] answers [`StoreError::NotRecognised`] when the
+    /// document has changed in between.
+    pub fn submit_recognised(&self, recognised: Recognised) -> Result<Pending, StoreError> {
+        let (reply, answer) = mpsc::channel();
+        self.writer_queue()?.enqueue(Request::See(Box::new(recognised), reply))?;
+        Ok(Pending { answer, store: self.clone(), shingles: None })
+    }
+
+    /// Stores a document and tells what it is, once that is durable. One that carries a sweep and is
+    /// stored as it is already is recognised by its fingerprint and only seen.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not stored.
+    pub fn add(&self, document: &NewDocument<'_>) -> Result<Added, StoreError> {
+        if document.sweep.is_some()
+            && let Some(recognised) = self.recognise(document)?
+        {
+            match self.submit_recognised(recognised)?.wait() {
+                Err(StoreError::NotRecognised { .. }) => {}
+                answered => return answered,
+            }
+        }
+        let (request, pending) = self.build_add_request(self.prepare(document)?);
+        self.writer_queue()?.enqueue_and_serve(request)?;
+        pending.wait()
+    }
+
+    /// What would be said of a document if it were added; nothing is stored.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::prepare`], or the database's.
+    pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
+        let examined = self.inner.preparer.examine(document)?;
+        // Most documents agree with no original, and then nothing else matters.
+        let index = self.inner.index.read().expect("no one panics with it");
+        if index.matches(&examined.features)?.is_empty() {
+            let kind = if examined.features.is_empty() { Kind::Empty } else { Kind::Original };
+            return Ok(Verdict::alone(kind));
+        }
+        drop(index);
+        let shingles = Arc::new(ElementSet::new(examined.shingles));
+        self.reading(|database| {
+            let known = database.record_by_key(&document.key)?;
+            let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
+            let decision = known.as_ref().and_then(|known| known.decision);
+            let created = document.created.or(known.map(|known| known.created));
+            let asked = Asked {
+                order: Order::new(decision, created.unwrap_or_else(Timestamp::now), row),
+                decision,
+                names: Names::of(document, examined.text_name, &shingles),
+                features: &examined.features,
+                shingles: Some(&shingles),
+            };
+            let judge = Judge {
+                database,
+                index: &self.inner.index,
+                rule: self.inner.params.rule,
+                preparer: &self.inner.preparer,
+            };
+            let judgement = judge.judge(&asked, &mut ShingleCache::default())?;
+            let mut verdict = verdict(database, &judgement.standing)?;
+            self.inner.fill_resemblance(database, &mut verdict, &shingles)?;
+            Ok(verdict)
+        })
+    }
+
+    fn fill_resemblance(
+        &self,
+        verdict: &mut Verdict,
+        shingles: &ElementSet,
+    ) -> Result<(), StoreError> {
+        if verdict.original.is_none() || verdict.resemblance.is_some() {
+            return Ok(());
+        }
+        self.reading(|database| self.inner.fill_resemblance(database, verdict, shingles))
+    }
+
+    /// Removes a document with all its versions; tells whether it was there. Its copies, if it was
+    /// an original, are judged again.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not removed.
+    pub fn delete(&self, key: &str) -> Result<bool, StoreError> {
+        self.delete_as(key, None, LOCAL)
+    }
+
+    /// As [`Store::delete`], if this is true when it is its turn.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotAsExpected`], or why it was not removed.
+    pub fn delete_if(&self, key: &str, expected: Expected) -> Result<bool, StoreError> {
+        self.delete_as(key, Some(expected), LOCAL)
+    }
+
+    /// As [`Store::delete`], if what is expected is true when it is its turn. `who` it is goes into the
+    /// log of decisions, if the removal ends one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotAsExpected`], or why it was not removed.
+    pub fn delete_as(
+        &self,
+        key: &str,
+        expected: Option<Expected>,
+        who: &str,
+    ) -> Result<bool, StoreError> {
+        let (key, who) = (key.to_owned(), who.to_owned());
+        self.ask_writer(|reply| Request::Delete { key, expected, who, reply })
+    }
+
+    /// Asks the writer something and waits until its answer is durable.
+    pub(crate) fn ask_writer(
+        &self,
+        request: impl FnOnce(Sender<Result<bool, StoreError>>) -> Request,
+    ) -> Result<bool, StoreError> {
+        let (reply, answer) = mpsc::channel();
+        self.writer_queue()?.enqueue_and_serve(request(reply))?;
+        answer.recv().map_err(|_| writer_ended())?
+    }
+}

@@ -1,0 +1,173 @@
+//! Backup, flush and close; counts and sizes; removal of derived files.
+
+use std::path::Path;
+use std::sync::{Arc, RwLock, mpsc};
+
+use wonbon_index::{CopyIndex, MemoryIndex};
+
+use super::Store;
+use crate::counts::Counts;
+use crate::database::Database;
+use crate::error::StoreError;
+use crate::store_files::{StoreFiles, WriteLock};
+use crate::writer::Request;
+use crate::writer_queue::writer_ended;
+
+/// What a store takes on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DiskBytes {
+    /// All that lasts.
+    pub database: u64,
+    /// The originals' features, to open quickly.
+    pub snapshot: u64,
+    /// The search index.
+    pub search: u64,
+    /// The index of shingles.
+    pub shingles: u64,
+}
+
+impl Store {
+    /// Writes a copy of everything that lasts to another directory, as of one moment, while others
+    /// read and write. The copy is a store; what is derived is built when it is opened.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::AlreadyThere`], [`StoreError::DiskFull`] and the like; nothing is left behind.
+    pub fn backup(&self, directory: &Path) -> Result<(), StoreError> {
+        let copy = StoreFiles { directory: directory.to_owned() };
+        let io = |source| StoreError::Io { doing: "write", path: directory.to_owned(), source };
+        if copy.database().exists() {
+            return Err(StoreError::AlreadyThere { path: directory.to_owned() });
+        }
+        std::fs::create_dir_all(directory).map_err(io)?;
+        let partial = directory.join("documents.partial");
+        // What a backup that was killed left behind.
+        let _ = std::fs::remove_file(&partial);
+        let database = Database::open_writer(&self.inner.files.database())?;
+        let written = database.copy_to(&partial).and_then(|()| {
+            std::fs::File::open(&partial).and_then(|file| file.sync_all()).map_err(io)?;
+            std::fs::rename(&partial, copy.database()).map_err(io)?;
+            std::fs::File::open(directory).and_then(|folder| folder.sync_all()).map_err(io)
+        });
+        if written.is_err() {
+            let _ = std::fs::remove_file(&partial);
+        }
+        written
+    }
+
+    /// Removes what is derived from the database, the snapshot of the index, the search index and the
+    /// index of shingles; the next opening builds them.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoStore`], [`StoreError::InUse`], [`StoreError::Io`].
+    pub fn forget_derived(directory: &Path) -> Result<(), StoreError> {
+        let files = StoreFiles { directory: directory.to_owned() };
+        if !files.database().exists() {
+            return Err(StoreError::NoStore { path: directory.to_owned() });
+        }
+        let _lock = WriteLock::take(&files)?;
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StoreError::Io { doing: "remove", path, source }
+        };
+        for entry in std::fs::read_dir(directory).map_err(io(directory))? {
+            let path = entry.map_err(io(directory))?.path();
+            if path.extension().is_some_and(|extension| extension == "snapshot") {
+                std::fs::remove_file(&path).map_err(io(&path))?;
+            }
+        }
+        for derived in [files.search(), files.shingles()] {
+            if derived.exists() {
+                std::fs::remove_dir_all(&derived).map_err(io(&derived))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything queued so far is stored, the snapshot of the index is written.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        let (reply, answer) = mpsc::channel();
+        self.writer_queue()?.enqueue(Request::Flush(reply))?;
+        answer.recv().map_err(|_| writer_ended())?
+    }
+
+    /// Ends the store: everything queued is stored, everything derived is written. Other clones of
+    /// the handle can read, and write no more.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong at the end; nothing acknowledged is lost by it.
+    pub fn close(self) -> Result<(), StoreError> {
+        let flushed = match self.flush() {
+            Err(StoreError::ReadOnly { .. }) => Ok(()),
+            flushed => flushed,
+        };
+        self.inner.end();
+        flushed
+    }
+
+    /// How many documents of which kind there are.
+    ///
+    /// A store of 20,000 documents and more that keeps changing is not counted each time: what is said of it is
+    /// old by at most twenty times what counting takes, half a second for some 100,000 documents.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn counts(&self) -> Result<Counts, StoreError> {
+        self.reading(|database| {
+            let mut counted = self.inner.counted.lock().expect("no one panics with it");
+            let mut counts = counted.counts(database)?;
+            drop(counted);
+            database.count_others(&mut counts)?;
+            Ok(counts)
+        })
+    }
+
+    /// Bytes on disk: the database with its log, the snapshot of the index, the search index.
+    #[must_use]
+    pub fn disk_bytes(&self) -> DiskBytes {
+        let files = &self.inner.files;
+        let database = files.database();
+        DiskBytes {
+            database: bytes_on_disk(&database)
+                + bytes_on_disk(&database.with_extension("sqlite-wal")),
+            snapshot: bytes_on_disk(&files.snapshot(&self.inner.identity)),
+            search: bytes_on_disk(&files.search()),
+            shingles: bytes_on_disk(&files.shingles()),
+        }
+    }
+
+    /// Bytes of memory that the index takes.
+    #[must_use]
+    pub fn index_bytes(&self) -> usize {
+        self.inner.index.read().expect("no one panics with it").memory_bytes()
+    }
+
+    /// The index of originals, for whoever measures it.
+    #[must_use]
+    pub fn index(&self) -> Arc<RwLock<MemoryIndex>> {
+        self.inner.index.clone()
+    }
+
+    /// How many originals the index holds.
+    #[must_use]
+    pub fn index_len(&self) -> usize {
+        self.inner.index.read().expect("no one panics with it").len()
+    }
+}
+
+/// Bytes of a file, or of all files below a directory.
+fn bytes_on_disk(path: &Path) -> u64 {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else { return 0 };
+    if !metadata.is_dir() {
+        return metadata.len();
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| bytes_on_disk(&entry.path())).sum()
+}

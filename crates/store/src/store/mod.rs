@@ -1,0 +1,205 @@
+//! The handle of a store, [`Store`], and the state behind it that all clones share.
+//!
+//! [`opening`] creates and opens stores and starts their threads, [`adding`] holds the writes and checks,
+//! [`getting`] reads documents, [`maintenance`] makes backups, flushes, counts and removes derived files.
+
+mod adding;
+mod getting;
+mod maintenance;
+mod opening;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, RwLock, mpsc};
+use std::thread::JoinHandle;
+
+use wonbon_index::MemoryIndex;
+
+pub use adding::Pending;
+pub use maintenance::DiskBytes;
+
+use crate::counts::Counted;
+use crate::database::Database;
+use crate::error::StoreError;
+use crate::follower::{Notifier, Wake};
+use crate::params::StoreParams;
+use crate::prepare::Preparer;
+use crate::search::SearchState;
+use crate::shingle_index::{ShingleFollowing, ShingleState};
+use crate::store_files::{StoreFiles, WriteLock};
+use crate::writer::Request;
+use crate::writer_queue::WriterQueue;
+
+/// Reading connections that are kept when nobody uses them.
+const MOST_IDLE_READERS: usize = 16;
+
+/// Documents, the decision whether they copy an earlier one, and search, as one durable thing.
+///
+/// Clones are the same store; it may be used from many threads. Dropping the last one ends it
+/// cleanly; [`Store::close`] does so too and says if something went wrong.
+///
+/// ```
+/// use wonbon_store::{Kind, NewDocument, Store, StoreParams};
+/// use wonbon_time::Timestamp;
+/// let directory = std::env::temp_dir().join(format!("wonbon-doc-{}", std::process::id()));
+/// let store = Store::create(&directory, &StoreParams::default())?;
+/// let text = "the ferry did not come that morning and the whole village stood waiting on the quay";
+/// let (first, second) = (Timestamp::from_seconds(1), Timestamp::from_seconds(2));
+/// store.add(&NewDocument::text("a", Some(first), text))?;
+/// let scrap = store.add(&NewDocument::text("b", Some(second), text))?;
+/// assert_eq!(scrap.verdict.kind, Kind::Identical);
+/// assert_eq!(scrap.verdict.original.as_deref(), Some("a"));
+/// store.close()?;
+/// # std::fs::remove_dir_all(directory).unwrap();
+/// # Ok::<(), wonbon_store::StoreError>(())
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) inner: Arc<Inner>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store")
+            .field("directory", &self.inner.files.directory)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(crate) struct Inner {
+    pub(crate) files: StoreFiles,
+    pub(crate) params: StoreParams,
+    pub(crate) identity: String,
+    pub(crate) preparer: Preparer,
+    pub(crate) index: Arc<RwLock<MemoryIndex>>,
+    /// Why the index was not read from its snapshot, if one was there.
+    pub(crate) rebuilt: Option<String>,
+    pub(crate) search: Arc<SearchState>,
+    pub(crate) shingles: Arc<ShingleState>,
+    /// In a store that only reads: the index of shingles and the last change it has seen.
+    pub(crate) reading_shingles: Mutex<Option<(ShingleFollowing, u64)>>,
+    readers: Mutex<Vec<Database>>,
+    counted: Mutex<Counted>,
+    writing: Mutex<Option<Writing>>,
+}
+
+/// What only the writing process has.
+struct Writing {
+    queue: WriterQueue,
+    writer: JoinHandle<()>,
+    checkpoints: JoinHandle<()>,
+    search: Following,
+    shingles: Following,
+    _lock: WriteLock,
+}
+
+/// A thread that keeps something derived up.
+struct Following {
+    notifier: Notifier,
+    thread: JoinHandle<()>,
+}
+
+impl Store {
+    /// Where it is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.inner.files.directory
+    }
+
+    /// How it decides.
+    #[must_use]
+    pub fn params(&self) -> &StoreParams {
+        &self.inner.params
+    }
+
+    /// Why the index had to be built anew when the store was opened, although a snapshot was there.
+    #[must_use]
+    pub fn index_rebuilt(&self) -> Option<&str> {
+        self.inner.rebuilt.as_deref()
+    }
+
+    /// Where requests to the writer go.
+    pub(crate) fn writer_queue(&self) -> Result<WriterQueue, StoreError> {
+        match &*self.inner.writing.lock().expect("no one panics with it") {
+            Some(writing) => Ok(writing.queue.clone()),
+            None => Err(StoreError::ReadOnly { path: self.inner.files.directory.clone() }),
+        }
+    }
+
+    /// Runs a question on one state of the database.
+    pub(crate) fn reading<T, E: From<StoreError>>(
+        &self,
+        question: impl FnOnce(&Database) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.inner.reading(question)
+    }
+}
+
+impl Inner {
+    pub(crate) fn reading<T, E: From<StoreError>>(
+        &self,
+        question: impl FnOnce(&Database) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let idle = self.readers.lock().expect("no one panics with it").pop();
+        let database = match idle {
+            Some(database) => database,
+            None => Database::open_reader(&self.files.database())?,
+        };
+        database.run("BEGIN")?;
+        let answer = question(&database);
+        database.run("COMMIT")?;
+        self.return_reader(database);
+        answer
+    }
+
+    fn return_reader(&self, database: Database) {
+        let mut readers = self.readers.lock().expect("no one panics with it");
+        if readers.len() < MOST_IDLE_READERS {
+            readers.push(database);
+        }
+    }
+
+    /// Wakes the search thread; tells whether there is one.
+    pub(crate) fn wake_search(&self, wake: Wake) -> bool {
+        match &*self.writing.lock().expect("no one panics with it") {
+            Some(writing) => writing.search.notifier.wake(wake),
+            None => false,
+        }
+    }
+
+    /// Wakes the thread of the index of shingles; tells whether there is one.
+    pub(crate) fn wake_shingles(&self, wake: Wake) -> bool {
+        match &*self.writing.lock().expect("no one panics with it") {
+            Some(writing) => writing.shingles.notifier.wake(wake),
+            None => false,
+        }
+    }
+
+    /// Ends the writer and waits for it.
+    fn end(&self) {
+        let writing = self.writing.lock().expect("no one panics with it").take();
+        if let Some(Writing { queue, writer, checkpoints, search, shingles, _lock }) = writing {
+            // The writer wakes the followers, and they tell the writer how far they are: all end when
+            // the store lets go of them. A thread that panicked has told its clients.
+            for following in [&search, &shingles] {
+                let (reply, committed) = mpsc::channel();
+                if following.notifier.wake(Wake::Commit(reply)) {
+                    let _ = committed.recv();
+                }
+            }
+            let _ = queue.enqueue(Request::End);
+            let _ = writer.join();
+            drop(queue);
+            let _ = checkpoints.join();
+            for Following { notifier, thread } in [search, shingles] {
+                drop(notifier);
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

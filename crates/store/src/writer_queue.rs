@@ -1,0 +1,168 @@
+//! The queue of requests to the writer, and who serves it.
+//!
+//! One thread at a time is the active writer: the one that holds the lock on [`ActiveWriter`]. The store's
+//! own thread serves the queue, and so does a client that waits for its answer anyway and finds the lock
+//! free. So a single client decides and commits in its own thread, without waking another thread for each
+//! document. With several clients the lock is usually taken; requests gather in the meantime, and the
+//! thread commits them in groups.
+//!
+//! Guarantee: a queued request is served. A client that queues a request either becomes the active writer
+//! or wakes the thread, which reads the queue after it was woken. If the active writer panics, nothing is
+//! written any more and every waiting client gets an error.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, TryLockError};
+
+use crate::error::StoreError;
+use crate::writer::{Request, Writer};
+
+/// How many requests may wait for the writer before clients do.
+const QUEUE: usize = 4096;
+
+/// The most requests that share a commit.
+const MOST_GROUP: usize = 1024;
+
+/// Where requests to the writer go.
+#[derive(Clone)]
+pub(crate) struct WriterQueue {
+    requests: SyncSender<Request>,
+    /// None once the writer has ended.
+    active: Arc<Mutex<Option<ActiveWriter>>>,
+    wake_sender: SyncSender<()>,
+}
+
+/// Whoever holds it is the writer.
+struct ActiveWriter {
+    writer: Writer,
+    queue: Receiver<Request>,
+    ended: bool,
+}
+
+/// The thread that serves what no client does.
+pub(crate) struct WriterThread {
+    active: Arc<Mutex<Option<ActiveWriter>>>,
+    woken: Receiver<()>,
+}
+
+/// Who serves.
+#[derive(Clone, Copy, PartialEq)]
+enum Who {
+    Client,
+    Thread,
+}
+
+impl WriterQueue {
+    /// A queue for this writer, and what its thread is to run.
+    pub(crate) fn new(writer: Writer) -> (Self, WriterThread) {
+        let (requests, queue) = sync_channel(QUEUE);
+        let (wake_sender, woken) = sync_channel(1);
+        let active = ActiveWriter { writer, queue, ended: false };
+        let active = Arc::new(Mutex::new(Some(active)));
+        let thread = WriterThread { active: active.clone(), woken };
+        (WriterQueue { requests, active, wake_sender }, thread)
+    }
+
+    /// The entrance of the queue, for what needs no answer and can wait until somebody writes.
+    pub(crate) fn requests(&self) -> SyncSender<Request> {
+        self.requests.clone()
+    }
+
+    /// Queues a request for the thread.
+    pub(crate) fn enqueue(&self, request: Request) -> Result<(), StoreError> {
+        self.push(request)?;
+        self.wake_thread();
+        Ok(())
+    }
+
+    /// Queues a request whose answer is waited for here; serves it, and whatever else is queued, if
+    /// nobody is at it.
+    pub(crate) fn enqueue_and_serve(&self, request: Request) -> Result<(), StoreError> {
+        self.push(request)?;
+        match self.active.try_lock() {
+            Ok(mut active) => {
+                let served = active.as_mut().is_some_and(|active| active.serve(Who::Client));
+                drop(active);
+                if !served {
+                    self.wake_thread();
+                }
+            }
+            Err(TryLockError::WouldBlock) => self.wake_thread(),
+            Err(TryLockError::Poisoned(_)) => {
+                self.wake_thread();
+                return Err(writer_ended());
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&self, request: Request) -> Result<(), StoreError> {
+        match self.requests.try_send(request) {
+            Err(TrySendError::Full(request)) => {
+                self.wake_thread();
+                self.requests.send(request).map_err(|_| writer_ended())
+            }
+            Err(TrySendError::Disconnected(_)) => Err(writer_ended()),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn wake_thread(&self) {
+        // A full channel has a wake-up pending; without a thread there is nobody to wake.
+        let _ = self.wake_sender.try_send(());
+    }
+}
+
+/// What a request is told that comes too late.
+pub(crate) fn writer_ended() -> StoreError {
+    StoreError::Stopped { what: "the writer has ended".to_owned() }
+}
+
+impl WriterThread {
+    /// Serves requests until the last one.
+    pub(crate) fn run(self) {
+        while self.woken.recv().is_ok() {
+            let mut slot = match self.active.lock() {
+                Ok(slot) => slot,
+                Err(poisoned) => {
+                    // A client panicked while it was the writer: dropping the queue answers all who wait.
+                    *poisoned.into_inner() = None;
+                    break;
+                }
+            };
+            let Some(active) = slot.as_mut() else { break };
+            while !active.serve(Who::Thread) {}
+            if active.ended {
+                active.writer.end();
+                *slot = None;
+                break;
+            }
+        }
+    }
+}
+
+impl ActiveWriter {
+    /// Serves what is queued; tells whether nothing is left for the thread to do.
+    fn serve(&mut self, who: Who) -> bool {
+        let mut group = Vec::new();
+        let mut flushes = Vec::new();
+        for request in self.queue.try_iter().take(MOST_GROUP) {
+            match request {
+                Request::End => self.ended = true,
+                Request::Flush(reply) => flushes.push(reply),
+                request => group.push(request),
+            }
+        }
+        let full = group.len() + flushes.len() >= MOST_GROUP;
+        self.writer.serve_all(group);
+        let flush = !flushes.is_empty();
+        if who == Who::Thread || flush {
+            let kept = self.writer.maintain(flush);
+            for reply in flushes {
+                // Nobody waits any more: nothing to tell.
+                let _ = reply.send(kept.as_ref().copied().map_err(StoreError::again));
+            }
+            return !full;
+        }
+        !full && !self.ended && !self.writer.is_snapshot_due()
+    }
+}
