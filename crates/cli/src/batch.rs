@@ -46,16 +46,20 @@ impl FieldOptions {
     /// The names as given, or guessed from the first row of the inputs. What has to be unpacked to
     /// be looked at is unpacked beside the output, where there is room.
     pub(crate) fn names(&self, inputs: &[PathBuf], output: &Path) -> anyhow::Result<FieldNames> {
-        let chosen = ChosenFields {
+        let output = std::path::absolute(output)?;
+        Ok(self.chosen().names(inputs, output.parent())?)
+    }
+
+    /// The names as given.
+    pub(crate) fn chosen(&self) -> ChosenFields {
+        ChosenFields {
             text: self.text_field.clone(),
             id: self.id_field.clone(),
             url: self.url_field.clone(),
             created: self.created_field.clone(),
             html: self.html_field.clone(),
             redirect: self.redirect_field.clone(),
-        };
-        let output = std::path::absolute(output)?;
-        Ok(chosen.names(inputs, output.parent())?)
+        }
     }
 }
 

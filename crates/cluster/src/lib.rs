@@ -7,11 +7,10 @@
 //!
 //! Guarantees: bounded memory; in threshold mode every pair is verified on the full sets of shingles;
 //! the same bytes come out whatever the number of threads; no global state; a run can be watched and
-//! stopped ([`progress`]), and goes on where it stopped.
+//! stopped ([`Progress`](wonbon_documents::Progress)), and goes on where it stopped.
 //!
-//! Not here: what a word or a shingle is (`wonbon-text`), how files are opened (`wonbon-input`).
+//! Not here: what a word or a shingle is (`wonbon-text`), what a document is and how files become some (`wonbon-documents`).
 
-mod archive;
 pub mod bands;
 pub mod clustering;
 pub mod columns;
@@ -21,11 +20,10 @@ pub mod dedup;
 mod error;
 pub mod exact;
 pub mod families;
-pub mod fields;
 pub mod keep;
 pub mod order;
 pub mod progress;
-pub mod reading;
+mod reading;
 mod report;
 pub mod sketching;
 pub mod sorted_runs;
