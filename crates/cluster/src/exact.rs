@@ -9,15 +9,16 @@
 
 use std::num::NonZeroUsize;
 
+use wonbon_documents::Progress;
 use wonbon_join::auto::AUTO;
 use wonbon_join::interner::HashNumbers;
 use wonbon_join::{
     Algorithm, CollectionBuilder, Counters, JoinError, JoinParams, Match, Measure, Side, Threshold,
 };
 
+
 use crate::deciding::BYTES_A_SHINGLE;
 use crate::error::ClusterError;
-use crate::progress::Progress;
 use crate::walk::{Met, Sets};
 
 /// Passes what the join says on to who watches the run.

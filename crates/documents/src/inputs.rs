@@ -90,30 +90,11 @@ impl Inputs {
                 inputs.add_file(path, name)?;
             }
         }
-        inputs.make_names_unique();
-        Ok(inputs)
-    }
-
-    /// Gives files of one name different ones: the later file goes into a folder with a number for a
-    /// name, its own unless that is taken.
-    fn make_names_unique(&mut self) {
-        let mut taken = BTreeSet::new();
-        // A name is taken too if it is a folder of another or another is a folder of it.
-        let mut folders = BTreeSet::new();
-        for (number, file) in self.files.iter_mut().enumerate() {
-            let is_free = |name: &Path, taken: &BTreeSet<PathBuf>, folders: &BTreeSet<PathBuf>| {
-                !folders.contains(name) && !name.ancestors().any(|part| taken.contains(part))
-            };
-            if !is_free(&file.name, &taken, &folders) {
-                let numbered = |number: usize| Path::new(&number.to_string()).join(&file.name);
-                file.name = (number + 1..)
-                    .map(numbered)
-                    .find(|name| is_free(name, &taken, &folders))
-                    .expect("there are more numbers than files");
-            }
-            taken.insert(file.name.clone());
-            folders.extend(file.name.ancestors().skip(1).map(Path::to_owned));
+        let mut names = OutputNames::default();
+        for (number, file) in (1..).zip(&mut inputs.files) {
+            file.name = names.take(&file.name, number);
         }
+        Ok(inputs)
     }
 
     fn add_folder(&mut self, top: &Path, folder: &Path) -> Result<(), InputError> {
@@ -180,6 +161,30 @@ impl Inputs {
     }
 }
 
+/// Names of files in one folder: no two are the same, and none is a folder that another needs.
+#[derive(Debug, Default)]
+struct OutputNames {
+    files: BTreeSet<PathBuf>,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl OutputNames {
+    /// Takes a name, or the first free one of that name in a folder `number`, `number + 1`, ...
+    fn take(&mut self, name: &Path, number: usize) -> PathBuf {
+        let numbered = (number..).map(|number| Path::new(&number.to_string()).join(name));
+        let mut free = [name.to_owned()].into_iter().chain(numbered).filter(|name| {
+            let mut folders = name.ancestors().skip(1);
+            let is_folder = self.folders.contains(name);
+            !is_folder && !self.files.contains(name) && folders.all(|one| !self.files.contains(one))
+        });
+        let taken = free.next().expect("there are more numbers than names");
+        drop(free);
+        self.folders.extend(taken.ancestors().skip(1).map(Path::to_owned));
+        self.files.insert(taken.clone());
+        taken
+    }
+}
+
 /// Endings of files that are taken from folders; `.gz` and `.zst` may follow.
 const KNOWN: [&str; 13] = [
     "parquet", "jsonl", "ndjson", "json", "csv", "tsv", "txt", "text", "md", "html", "htm",
@@ -220,7 +225,34 @@ mod tests {
         let files = ["d/3/a.jsonl", "x/a.jsonl", "y/a.jsonl"];
         let found = names(&files, &["d", "x/a.jsonl", "y/a.jsonl"]);
         assert_eq!(found, ["3/a.jsonl", "a.jsonl", "4/a.jsonl"]);
-        let files = ["x/2", "y/2", "z/2"];
-        assert_eq!(names(&files, &["x/2", "y/2", "z/2"]), ["2", "3/2", "4/2"]);
+    }
+
+    #[test]
+    fn output_names_are_unique_and_none_is_the_folder_of_another() {
+        let mut names = OutputNames::default();
+        let taken: Vec<String> = [
+            ("3/a.jsonl", "3/a.jsonl"),
+            ("a.jsonl", "a.jsonl"),
+            ("a.jsonl", "4/a.jsonl"),
+            ("a.jsonl", "5/a.jsonl"),
+            ("4/a.jsonl", "5/4/a.jsonl"),
+            ("a.jsonl/b.txt", "6/a.jsonl/b.txt"),
+            ("3", "7/3"),
+        ]
+        .into_iter()
+        .zip(1..)
+        .map(|((name, expected), number)| {
+            assert_eq!(names.take(Path::new(name), number), Path::new(expected));
+            expected.to_owned()
+        })
+        .collect();
+        for (at, one) in taken.iter().enumerate() {
+            let one = Path::new(one);
+            assert!(
+                taken[..at]
+                    .iter()
+                    .all(|other| { !one.starts_with(other) && !Path::new(other).starts_with(one) })
+            );
+        }
     }
 }
