@@ -20,7 +20,7 @@ use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
 use wonbon_cluster::keep::Keep;
-use wonbon_documents::{Dates, FieldNames, Inputs, Unwatched};
+use wonbon_documents::{Dates, FieldNames, InputError, Inputs, Unwatched};
 
 fn text(start: i64) -> String {
     (start..start + 60).map(|word| format!("word{word}")).collect::<Vec<_>>().join(" ")
@@ -155,7 +155,7 @@ fn a_damaged_row_group_is_named_and_left_out() {
     let kept = ids(&read(&folder.path().join("out/kept/in.parquet")));
     assert!(kept.contains(&0) && !kept.contains(&20) && !kept.contains(&35), "{kept:?}");
     let error = run(folder.path(), "strict", false, true).unwrap_err();
-    assert!(matches!(error, ClusterError::BadRow { .. }), "{error:?}");
+    assert!(matches!(error, ClusterError::Input(InputError::BadRow { .. })), "{error:?}");
 }
 
 #[test]
