@@ -7,13 +7,14 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use wonbon_app::answers;
 use wonbon_app::compare::{Comparison, Relation, Side};
+use wonbon_documents::{FileDocument, read_file};
 use wonbon_pages::{Compared, Shared, comparison_page};
 use wonbon_sketch::{Estimate, FeatureMaker, FeatureParams};
 use wonbon_text::difference::{Difference, SpanKind, difference};
 use wonbon_text::shingles::Shingler;
 
 use crate::Outcome;
-use crate::options::{Document, ShingleOptions, read_document};
+use crate::options::ShingleOptions;
 use crate::output::{Output, write_file};
 use crate::rule::{DEFAULT_RULE, Rule};
 
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let maker =
         FeatureMaker::new(FeatureParams { seed: args.shingles.seed()?, ..Default::default() })?;
     let mut shingler = Shingler::new(args.shingles.shingle);
-    let documents = [read_document(&args.a)?, read_document(&args.b)?];
+    let documents = [read_file(&args.a)?, read_file(&args.b)?];
     let [a, b] = documents.each_ref().map(|document| side(document, &mut shingler, &maker));
     let compared = Comparison::of(&a, &b, args.rule).context("comparing the two sketches")?;
     let found = (args.diff || args.html.is_some()).then(|| difference(a.text, b.text));
@@ -91,11 +92,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn side<'a>(document: &'a Document, shingler: &mut Shingler, maker: &FeatureMaker) -> Side<'a> {
+fn side<'a>(document: &'a FileDocument, shingler: &mut Shingler, maker: &FeatureMaker) -> Side<'a> {
     Side::new(&document.name, &document.bytes, &document.core.page.text, shingler, maker)
 }
 
-fn describe(document: &Document, side: &Side<'_>) -> String {
+fn describe(document: &FileDocument, side: &Side<'_>) -> String {
     let core = &document.core;
     let kind = if core.is_html { "core text of HTML" } else { "plain text" };
     let damage = if core.malformed { ", some bytes malformed" } else { "" };

@@ -16,7 +16,6 @@ use wonbon_join::{
     Algorithm, CollectionBuilder, Counters, JoinError, JoinParams, Match, Measure, Side, Threshold,
 };
 
-
 use crate::deciding::BYTES_A_SHINGLE;
 use crate::error::ClusterError;
 use crate::walk::{Met, Sets};

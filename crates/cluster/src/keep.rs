@@ -47,12 +47,7 @@ impl Keep {
     /// The key of a document by its creation time, the value of [`field`](Keep::field) and the length
     /// of its text. [`MISSING`] where it does not have what decides.
     #[must_use]
-    pub fn key(
-        &self,
-        created: Option<Timestamp>,
-        ranking: &Value<'_>,
-        text_bytes: usize,
-    ) -> u64 {
+    pub fn key(&self, created: Option<Timestamp>, ranking: &Value<'_>, text_bytes: usize) -> u64 {
         let number = || match ranking {
             Value::Integer(number) => Some(*number as f64),
             Value::Float(number) => Some(*number),

@@ -51,7 +51,8 @@ mod tests {
 
     #[test]
     fn texts_of_every_charset_are_not() {
-        let utf_16: Vec<u8> = "짧은 글 a short text".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let utf_16: Vec<u8> =
+            "짧은 글 a short text".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let utf_32: Vec<u8> = "글 text".chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
         for bytes in [
             &b""[..],

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use wonbon_text::extract::{CoreText, core_text};
 
+use crate::MAX_DOCUMENT_BYTES;
 use crate::binary::is_binary;
 use crate::error::InputError;
 use crate::open::{Source, SourceKind, open, read_whole};
-use crate::MAX_DOCUMENT_BYTES;
 
 /// A file read as one document.
 #[derive(Debug)]

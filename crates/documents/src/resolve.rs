@@ -202,10 +202,9 @@ pub fn resolve<'a>(
     let id = match (id, &url) {
         (Some(id), _) => id,
         (None, Some(url)) => url.clone(),
-        (None, None) => place().map(Cow::Owned).ok_or_else(|| RowError::NoKey {
-            id: names.id.clone(),
-            url: names.url.clone(),
-        })?,
+        (None, None) => place()
+            .map(Cow::Owned)
+            .ok_or_else(|| RowError::NoKey { id: names.id.clone(), url: names.url.clone() })?,
     };
     // What only describes a document does not make its row unusable. A title may be a number.
     let described = |value| match value {
@@ -343,7 +342,8 @@ mod tests {
     fn a_redirect_to_the_row_itself_is_none() {
         for (id, url) in [("u", ""), ("", "u"), ("i", "u")] {
             let (id, url) = (id.into(), url.into());
-            let values = Values { id, url, redirect: "u".into(), text: "".into(), ..Values::default() };
+            let values =
+                Values { id, url, redirect: "u".into(), text: "".into(), ..Values::default() };
             assert_eq!(content(values), Content::Text("".into()));
         }
         let odd = Values { redirect: Value::Other, text: "".into(), ..Values::default() };
@@ -359,16 +359,16 @@ mod tests {
         assert_eq!(named("".into(), "u".into()), "u");
         assert_eq!(named(Value::Integer(u64::MAX.into()), "u".into()), "18446744073709551615");
         assert_eq!(named(Value::Missing, Value::Missing), "place");
-        assert_eq!(id(Value::Float(1.5), "u".into()), Err(RowError::NotAnId { field: "id".into() }));
+        assert_eq!(
+            id(Value::Float(1.5), "u".into()),
+            Err(RowError::NotAnId { field: "id".into() })
+        );
         assert_eq!(
             id("i".into(), Value::Integer(7)),
             Err(RowError::NotAString { field: "url".into() })
         );
-        let unnamed = resolve(
-            Values { text: text(), ..Values::default() },
-            &FieldNames::default(),
-            || None,
-        );
+        let unnamed =
+            resolve(Values { text: text(), ..Values::default() }, &FieldNames::default(), || None);
         assert!(matches!(unnamed, Err(RowError::NoKey { .. })));
     }
 
@@ -394,7 +394,9 @@ mod tests {
         }
         let year = Timestamp::parse_text("2024").unwrap();
         assert_eq!(created(Value::Integer(2024)).unwrap().created, Some(year));
-        for value in ["yesterday".into(), "2024-02-31".into(), Value::Other, Value::Integer(i128::MAX)] {
+        for value in
+            ["yesterday".into(), "2024-02-31".into(), Value::Other, Value::Integer(i128::MAX)]
+        {
             let error = created(value).unwrap_err();
             assert!(error.to_string().contains("`created` that is not a time"), "{error}");
         }

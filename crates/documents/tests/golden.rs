@@ -8,8 +8,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use wonbon_documents::{
-    ChosenFields, Content, Document, FieldNames, Inputs, PieceOutput, Reading, RowParser, Unwatched,
-    for_each_document,
+    ChosenFields, Content, Document, FieldNames, Inputs, PieceOutput, Reading, RowParser,
+    Unwatched, for_each_document,
 };
 use wonbon_testkit::golden::{Format, GoldenRow, rows};
 
@@ -96,13 +96,15 @@ fn every_format_makes_the_same_document_of_a_row() {
     for (row, number) in rows().iter().zip(1..) {
         let first = first_format(row);
         let expected = read(row, number, first);
-        for format in Format::ALL.into_iter().filter(|&format| format != first && row.fits(format)) {
+        for format in Format::ALL.into_iter().filter(|&format| format != first && row.fits(format))
+        {
             let mut found = read(row, number, format);
             let mut expected = expected.clone();
             match (&mut found, &mut expected) {
                 (Ok(found), Ok(expected)) => {
                     // What has no name of its own is called by its place.
-                    if row.text("id").is_none() && row.text("url").is_none() && !found.id.is_empty() {
+                    if row.text("id").is_none() && row.text("url").is_none() && !found.id.is_empty()
+                    {
                         let is_place = |id: &str| id.contains('.') && id.contains(':');
                         if is_place(&found.id) && is_place(&expected.id) {
                             found.id.clone_from(&expected.id);

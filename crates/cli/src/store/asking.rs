@@ -8,13 +8,13 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
+use wonbon_documents::read_file;
 use wonbon_store::{
     Answer, Match, Measure, Question, Row, Source, Sources, SourcesQuestion, Store,
 };
 
 use super::{explained, open_to_read};
 use crate::batch::thousands;
-use crate::options::read_document;
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -128,13 +128,7 @@ impl About {
                 "`{about}` is neither a stored document nor a file"
             );
         }
-        let document = read_document(Path::new(about))?;
-        let head = &document.bytes[..document.bytes.len().min(8192)];
-        anyhow::ensure!(
-            !head.contains(&0) || document.core.charset.starts_with("UTF-16"),
-            "{} is a binary file; a text is wanted",
-            document.name
-        );
+        let document = read_file(Path::new(about))?;
         Ok(About { text: document.core.page.text, row: None })
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::Value;
 use wonbon_app::answers;
-use wonbon_input::{open, read_whole};
+use wonbon_documents::{open, read_whole};
 use wonbon_store::{CollapseConfig, Store, collapse};
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 

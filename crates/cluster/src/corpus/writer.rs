@@ -116,11 +116,7 @@ impl CorpusWriter {
     }
 
     /// Appends the columns of one piece.
-    pub(crate) fn append(
-        &mut self,
-        rows: &PieceColumns,
-        other: bool,
-    ) -> Result<(), ClusterError> {
+    pub(crate) fn append(&mut self, rows: &PieceColumns, other: bool) -> Result<(), ClusterError> {
         let sketches = &rows.sketches;
         self.at.items += 1;
         self.at.rows += rows.rows.len() as u64;

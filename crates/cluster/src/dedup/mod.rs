@@ -22,7 +22,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wonbon_documents::{Dates, FieldNames, Inputs, Progress};
 
-
 use crate::bands::Bands;
 use crate::corpus::{Corpus, CorpusSource};
 use crate::deciding::{FamilyConfig, bands_for};
@@ -166,7 +165,9 @@ impl<'a> Job<'a> {
                 earlier.try_for_each(|sketches| writer.import(&sketches, &self.plan))
             },
             || Sketcher::new(&maker, self.bands.bands, method.shingle_words),
-            |sketcher, document, sketches| sketcher.add(document.bytes(), document.text(), sketches),
+            |sketcher, document, sketches| {
+                sketcher.add(document.bytes(), document.text(), sketches)
+            },
         )
     }
 

@@ -210,7 +210,8 @@ mod tests {
                         other => panic!("{other:?}"),
                     };
                     let url = row.url.map(Into::into);
-                    let id = Some(row.id.into_owned()).filter(|id| !id.is_empty() && url.as_ref() != Some(id));
+                    let id = Some(row.id.into_owned())
+                        .filter(|id| !id.is_empty() && url.as_ref() != Some(id));
                     (id, url, content, html)
                 });
                 rows.push((line, owned));

@@ -186,10 +186,7 @@ fn compression(metadata: &ArrowReaderMetadata) -> Compression {
 }
 
 /// Decompresses a source to a file without a name.
-fn unpack_source(
-    mut source: Source,
-    folder: &Path,
-) -> Result<Result<File, String>, InputError> {
+fn unpack_source(mut source: Source, folder: &Path) -> Result<Result<File, String>, InputError> {
     let mut file = tempfile::tempfile_in(folder).map_err(io("unpack to", folder))?;
     loop {
         let piece = match source.reader().fill_buf() {

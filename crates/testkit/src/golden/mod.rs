@@ -30,14 +30,8 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Format; 6] = [
-        Format::JsonLines,
-        Format::Csv,
-        Format::Parquet,
-        Format::Warc,
-        Format::File,
-        Format::Post,
-    ];
+    pub const ALL: [Format; 6] =
+        [Format::JsonLines, Format::Csv, Format::Parquet, Format::Warc, Format::File, Format::Post];
 }
 
 /// One awkward row.

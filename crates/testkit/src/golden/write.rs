@@ -55,7 +55,8 @@ pub(super) fn parquet(row: &GoldenRow) -> Vec<u8> {
     });
     let batch = RecordBatch::try_from_iter(columns).expect("columns of one row fit together");
     let mut bytes = Vec::new();
-    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("it is writable");
+    let mut writer =
+        ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("it is writable");
     writer.write(&batch).expect("memory takes it");
     writer.close().expect("memory takes it");
     bytes
