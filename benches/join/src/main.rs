@@ -204,7 +204,7 @@ fn clock_seconds(clock: libc::clockid_t) -> f64 {
 }
 
 fn read(file: &std::path::Path) -> Result<Collection> {
-    let mut source = wonbon_input::open(file)?;
+    let mut source = wonbon_documents::open(file)?;
     let mut numbers = WordNumbers::new();
     let mut builder = CollectionBuilder::for_self_join();
     let mut line = String::new();

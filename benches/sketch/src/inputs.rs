@@ -5,8 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use wonbon_input::batches::{Batch, Batches};
-use wonbon_input::open;
+use wonbon_documents::{LineReader, Lines, open};
 use wonbon_testkit::generate::{Corpus, CorpusParams};
 use wonbon_text::words::for_each_word;
 
@@ -58,10 +57,10 @@ fn for_each_line(
     file: &Path,
     mut each: impl FnMut(u64, &[u8]) -> std::io::Result<()>,
 ) -> anyhow::Result<()> {
-    let (mut batches, mut batch) = (Batches::new(open(file)?), Batch::default());
-    while batches.next_into(&mut batch)? {
+    let (mut reader, mut lines) = (LineReader::new(open(file)?), Lines::default());
+    while reader.next_lines(&mut lines)? {
         let mut result = Ok(());
-        batch.for_each_line(|number, line| {
+        lines.for_each_line(|number, line| {
             if result.is_ok() {
                 result = each(number, line);
             }

@@ -5,9 +5,7 @@
 
 use std::path::Path;
 
-use wonbon_input::batches::{Batch, Batches};
-use wonbon_input::open;
-use wonbon_input::rows::{Content, FieldNames, RowParser};
+use wonbon_documents::{Content, FieldNames, LineReader, Lines, RowParser, open};
 use wonbon_sketch::{DistinctCounter, FeatureMaker, FeatureParams, PermutationPath, Seed};
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, Shingler};
 use wonbon_text::words::for_each_word;
@@ -29,13 +27,13 @@ pub(crate) fn maker(
 
 /// Calls `each` with the text of every document; lines that are none are refused.
 pub(crate) fn for_each_text(file: &Path, mut each: impl FnMut(&str)) -> anyhow::Result<()> {
-    let (mut batches, mut batch) = (Batches::new(open(file)?), Batch::default());
+    let (mut reader, mut batch) = (LineReader::new(open(file)?), Lines::default());
     let mut rows = RowParser::new(FieldNames::default());
     let mut refused = 0_u64;
-    while batches.next_into(&mut batch)? {
-        rows.for_each_row(&mut batch, |_, row| match row {
+    while reader.next_lines(&mut batch)? {
+        rows.for_each_row(&mut batch, &|_| Some(String::new()), |_, row| match row {
             Ok(row) => {
-                if let Content::Text(text) | Content::Html(text) = row.content {
+                if let Content::Text(text) | Content::Page(text) = &row.content {
                     each(text);
                 }
             }
@@ -47,9 +45,9 @@ pub(crate) fn for_each_text(file: &Path, mut each: impl FnMut(&str)) -> anyhow::
 }
 
 pub(crate) fn lines(file: &Path) -> anyhow::Result<Tally> {
-    let (mut batches, mut batch) = (Batches::new(open(file)?), Batch::default());
+    let (mut reader, mut batch) = (LineReader::new(open(file)?), Lines::default());
     let mut tally = Tally::default();
-    while batches.next_into(&mut batch)? {
+    while reader.next_lines(&mut batch)? {
         batch.for_each_line(|_, line| tally.document(line.len() as u64));
     }
     Ok(tally)

@@ -8,14 +8,14 @@
 //! stored; an import that passes them over goes on behind them. What stands between them and the end
 //! of an import that was killed is read again, and known documents are unchanged by that.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use wonbon_cluster::ClusterError;
-use wonbon_cluster::progress::Progress;
-use wonbon_cluster::reading::{Inputs, Piece, Skipped, Visited, for_each_unknown_document};
-use wonbon_input::rows::Ranking;
+use wonbon_documents::{
+    Dates, Document, InputError, Inputs, PieceOutput, Progress, Reading, Skipped, for_each_document,
+};
 use wonbon_store::{
     Added, Content, NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store,
     StoreError,
@@ -33,6 +33,8 @@ pub struct Import<'a> {
     pub inputs: &'a Inputs,
     /// The date of the sweep that saw the documents, if one did.
     pub sweep: Option<Timestamp>,
+    /// Which dates decide who is the original.
+    pub dates: Dates,
     /// Threads that read.
     pub threads: NonZeroUsize,
     /// Documents that may be on their way through the store at a time. More share a commit.
@@ -86,45 +88,36 @@ pub enum ImportError<E> {
     Store(StoreError),
     /// The input could not be read, or somebody asked to stop.
     #[error(transparent)]
-    Input(ClusterError),
+    Input(InputError),
     /// The listener wanted to hear no more.
     #[error("nobody listens any more")]
     Listener(E),
 }
 
-/// A creation time that cannot be understood.
-#[derive(Debug, thiserror::Error)]
-#[error("`{key}` has a creation time that is none: {time}")]
-pub struct NotATime {
-    key: String,
-    time: String,
+impl<E> From<InputError> for ImportError<E> {
+    fn from(error: InputError) -> Self {
+        ImportError::Input(error)
+    }
 }
 
-/// A document as it was read, as the store takes it.
-///
-/// # Errors
-///
-/// [`NotATime`].
-pub fn new_document<'a>(visited: &Visited<'a>) -> Result<NewDocument<'a>, NotATime> {
-    let created = visited.created.map(|value| {
-        let read = match value {
-            Ranking::Number(number) => Timestamp::from_number(number),
-            Ranking::Text(text) => Timestamp::parse_text(text),
-        };
-        read.map_err(|_| NotATime { key: visited.id.to_owned(), time: format!("{value:?}") })
-    });
-    let created = created.transpose()?;
-    Ok(NewDocument {
-        key: visited.id.into(),
-        created,
-        url: visited.url.map(Into::into),
-        site: visited.about.site.map(Into::into),
-        author: visited.about.author.map(Into::into),
-        title: visited.about.title.map(Into::into),
-        language: visited.about.language.map(Into::into),
+/// A document as the store takes it. A page has to be extracted before, unless it is only to be
+/// recognised by its bytes.
+#[must_use]
+pub fn new_document<'a>(document: &'a Document<'_>, dates: Dates) -> NewDocument<'a> {
+    fn borrowed<'a>(value: &'a Option<Cow<'_, str>>) -> Option<Cow<'a, str>> {
+        value.as_deref().map(Cow::Borrowed)
+    }
+    NewDocument {
+        key: Cow::Borrowed(&document.id),
+        created: document.deciding_date(dates),
+        url: borrowed(&document.url),
+        site: borrowed(&document.site),
+        author: borrowed(&document.author),
+        title: borrowed(&document.title),
+        language: borrowed(&document.language),
         sweep: None,
-        content: Content::Extracted { bytes: visited.bytes, text: visited.text },
-    })
+        content: Content::Extracted { bytes: document.bytes(), text: document.text() },
+    }
 }
 
 /// A row made ready for the store.
@@ -138,28 +131,37 @@ enum Ready {
 
 impl Ready {
     /// Makes a row ready, or says in words why it cannot be.
-    fn of(store: &Store, sweep: Option<Timestamp>, visited: &Visited<'_>) -> Result<Ready, String> {
-        if let Some(to) = visited.redirect {
+    fn of(
+        store: &Store,
+        sweep: Option<Timestamp>,
+        dates: Dates,
+        document: &mut Document<'_>,
+    ) -> Result<Ready, String> {
+        if let Some(target) = document.redirect() {
             // What leads elsewhere is the address, whatever else the row is called.
-            let key = visited.url.unwrap_or(visited.id).to_owned();
+            let (key, target) = (document.address().to_owned(), target.to_owned());
             let Some(sweep) = sweep else {
-                if visited.archived {
+                if document.archived {
                     return Ok(Ready::PassedOver);
                 }
                 return Err(format!(
-                    "`{key}` only leads to {to}: redirects are noted with --sweep"
+                    "`{key}` only leads to {target}: redirects are noted with --sweep"
                 ));
             };
-            let site = visited.about.site.map(str::to_owned);
-            return Ok(Ready::Redirect(Redirect { key, target: to.to_owned(), sweep, site }));
+            let site = document.site.as_deref().map(str::to_owned);
+            return Ok(Ready::Redirect(Redirect { key, target, sweep, site }));
         }
-        let document = new_document(visited).map_err(|error| error.to_string())?;
-        let document = NewDocument { sweep, ..document };
-        if visited.recognised {
-            return Ok(Ready::Seen(Recognised::of(&document)));
+        if sweep.is_some() {
+            let known = NewDocument { sweep, ..new_document(document, dates) };
+            // Whatever keeps a document from being recognised shows when it is stored.
+            if let Ok(Some(recognised)) = store.recognise(&known) {
+                return Ok(Ready::Seen(recognised));
+            }
         }
-        let prepared = store.prepare(&document).map_err(|error| error.to_string())?;
-        Ok(Ready::Document(Box::new(match visited.archived {
+        document.extract();
+        let new = NewDocument { sweep, ..new_document(document, dates) };
+        let prepared = store.prepare(&new).map_err(|error| error.to_string())?;
+        Ok(Ready::Document(Box::new(match document.archived {
             true => prepared.created_at_the_latest(),
             false => prepared,
         })))
@@ -192,7 +194,7 @@ struct Importer<'a, L> {
 
 impl<L: Listener> Importer<'_, L> {
     /// Hands over a piece of the input; no more than `most` is on its way then.
-    fn take(&mut self, piece: Piece<Rows>, most: usize) -> Result<(), ImportError<L::Error>> {
+    fn take(&mut self, piece: PieceOutput<Rows>, most: usize) -> Result<(), ImportError<L::Error>> {
         self.waiting.push_back(Waiting::PassedOver(piece.passed_over));
         self.waiting.extend(piece.skipped.into_iter().map(Waiting::Skipped));
         for row in piece.output {
@@ -303,43 +305,29 @@ pub fn import<L: Listener + Send>(
 where
     L::Error: Send,
 {
-    let Import { store, inputs, sweep, threads, in_flight, skip_pieces } = *import;
+    let Import { store, inputs, sweep, dates, threads, in_flight, skip_pieces } = *import;
     let begun = Instant::now();
     let seconds_before = summary.seconds;
     let mut importer =
         Importer { store, listener, waiting: VecDeque::new(), summary, pieces: skip_pieces };
     let mut read_bytes = 0;
-    let mut failed = None;
-    // Whatever keeps a document from being recognised shows when it is stored.
-    let known = |visited: &Visited<'_>| {
-        sweep.is_some()
-            && new_document(visited)
-                .is_ok_and(|document| matches!(store.recognise(&document), Ok(Some(_))))
-    };
-    let read = for_each_unknown_document(
-        inputs,
-        threads,
-        progress,
-        skip_pieces,
-        &known,
-        |visited, rows: &mut Rows| {
+    let read = for_each_document(
+        &Reading { skip_pieces, ..Reading::new(inputs, threads, progress) },
+        || (),
+        |(), document, rows: &mut Rows| {
             let since = Instant::now();
-            rows.push(Ready::of(store, sweep, visited).map(|ready| (ready, since)));
+            rows.push(Ready::of(store, sweep, dates, document).map(|ready| (ready, since)));
         },
-        |piece: Piece<Rows>| {
+        |piece: PieceOutput<Rows>| {
             read_bytes += piece.bytes;
             progress.advance(read_bytes);
-            importer.take(piece, in_flight).map_err(|error| {
-                failed = Some(error);
-                ClusterError::Stopped
-            })
+            importer.take(piece, in_flight)
         },
     );
-    if let Some(error) = failed {
-        return Err(error);
+    if matches!(read, Ok(()) | Err(ImportError::Input(_))) {
+        importer.settle(0)?;
     }
-    importer.settle(0)?;
-    read.map_err(ImportError::Input)?;
+    read?;
     importer.summary.seconds = seconds_before + begun.elapsed().as_secs_f64();
     Ok(importer.summary)
 }
@@ -350,7 +338,7 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use wonbon_cluster::fields::ChosenFields;
+    use wonbon_documents::ChosenFields;
 
     use super::*;
 
@@ -410,6 +398,7 @@ mod tests {
             store: &store,
             inputs: &Inputs::find(&paths, fields).unwrap(),
             sweep: None,
+            dates: Dates::default(),
             threads: NonZeroUsize::MIN,
             in_flight: 8,
             skip_pieces: 0,

@@ -10,12 +10,8 @@ use std::time::Duration;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use wonbon_cluster::ClusterError;
-use wonbon_cluster::fields::ChosenFields;
 use wonbon_cluster::partial_folder::PartialFolder;
-use wonbon_cluster::progress::Progress;
-use wonbon_cluster::reading::Skipped;
-use wonbon_input::rows::FieldNames;
-use wonbon_input::{SourceKind, open};
+use wonbon_documents::{ChosenFields, Dates, FieldNames, Progress, Skipped, SourceKind, open};
 
 use crate::report;
 
@@ -47,17 +43,30 @@ impl FieldOptions {
     /// The names as given, or guessed from the first row of the inputs. What has to be unpacked to
     /// be looked at is unpacked beside the output, where there is room.
     pub(crate) fn names(&self, inputs: &[PathBuf], output: &Path) -> anyhow::Result<FieldNames> {
-        let chosen = ChosenFields {
+        let output = std::path::absolute(output)?;
+        Ok(self.chosen().names(inputs, output.parent())?)
+    }
+
+    /// The names as given.
+    pub(crate) fn chosen(&self) -> ChosenFields {
+        ChosenFields {
             text: self.text_field.clone(),
             id: self.id_field.clone(),
             url: self.url_field.clone(),
             created: self.created_field.clone(),
             html: self.html_field.clone(),
             redirect: self.redirect_field.clone(),
-        };
-        let output = std::path::absolute(output)?;
-        Ok(chosen.names(inputs, output.parent())?)
+        }
     }
+}
+
+/// Which dates decide.
+#[derive(clap::Args)]
+pub(crate) struct DateOptions {
+    /// Which dates decide who is the original: `created`, or `claimed` to take the date that a page
+    /// claims of itself where there is no creation time.
+    #[arg(long, value_name = "DATES", default_value_t)]
+    pub(crate) dates: Dates,
 }
 
 /// Standard input cannot be read twice: it is kept in a file first, among the unfinished results for
@@ -136,8 +145,7 @@ pub(crate) fn tell_fields(out: &mut impl Write, fields: &FieldNames) -> io::Resu
 /// Says how many rows were skipped and names the first of them.
 pub(crate) fn name_skipped(count: u64, first: &[Skipped]) {
     for skipped in first {
-        let row = skipped.row.map_or_else(String::new, |row| format!(":{row}"));
-        report::refused(&anyhow::anyhow!("{}{row} {}", skipped.file, skipped.why));
+        report::refused(&anyhow::anyhow!("{skipped}"));
     }
     if count > first.len() as u64 {
         let rest = thousands(count - first.len() as u64);

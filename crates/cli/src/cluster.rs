@@ -15,8 +15,8 @@ use wonbon_cluster::progress::PhaseTime;
 use wonbon_sketch::Width;
 
 use crate::batch::{
-    FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped, spool_standard_input,
-    tell_fields, thousands,
+    DateOptions, FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped,
+    spool_standard_input, tell_fields, thousands,
 };
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -44,6 +44,8 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    dates: DateOptions,
     /// Words in a shingle.
     #[arg(long, value_name = "W", default_value = "10")]
     shingle: NonZeroUsize,
@@ -158,6 +160,7 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
     let inputs = spool_standard_input(&args.inputs, output)?;
     let config = ClusterConfig {
         fields: args.fields.names(&inputs, output)?,
+        dates: args.dates.dates,
         inputs,
         output: output.clone(),
         method: ClusterMethod {

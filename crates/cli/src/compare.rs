@@ -8,12 +8,13 @@ use anyhow::Context;
 use wonbon_app::compare::{
     CompareConfig, ComparedTexts, Comparison, Relation, Side, TextToCompare,
 };
+use wonbon_documents::{FileDocument, read_file};
 use wonbon_pages::{Compared, Shared, comparison_page};
 use wonbon_sketch::{Estimate, FeatureParams};
 use wonbon_text::difference::{Difference, SpanKind, difference};
 
 use crate::Outcome;
-use crate::options::{Document, ShingleOptions, read_document};
+use crate::options::ShingleOptions;
 use crate::output::{Output, write_file};
 use crate::rule::{DEFAULT_RULE, Rule};
 
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         features: FeatureParams { seed: args.shingles.seed()?, ..Default::default() },
         rule: args.rule,
     };
-    let documents = [read_document(&args.a)?, read_document(&args.b)?];
+    let documents = [read_file(&args.a)?, read_file(&args.b)?];
     let texts = documents.each_ref().map(|document| TextToCompare {
         name: &document.name,
         bytes: &document.bytes,
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn describe(document: &Document, side: &Side<'_>) -> String {
+fn describe(document: &FileDocument, side: &Side<'_>) -> String {
     let core = &document.core;
     let kind = if core.is_html { "core text of HTML" } else { "plain text" };
     let damage = if core.malformed { ", some bytes malformed" } else { "" };

@@ -14,8 +14,8 @@ use wonbon_cluster::verdicts::Kind;
 
 use crate::Outcome;
 use crate::batch::{
-    FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped, spool_standard_input,
-    tell_fields, thousands,
+    DateOptions, FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped,
+    spool_standard_input, tell_fields, thousands,
 };
 use crate::options::ShingleOptions;
 use crate::output::Output;
@@ -46,6 +46,8 @@ pub(crate) struct Args {
     output: PathBuf,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    dates: DateOptions,
     /// Exact resemblance from which a document is a copy: above 0, up to 1.
     #[arg(long, value_name = "R", default_value_t = 0.8, value_parser = threshold)]
     threshold: f64,
@@ -119,6 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         inputs,
         output: args.output.clone(),
         fields,
+        dates: args.dates.dates,
         method: FamilyConfig {
             rule,
             family: if args.family == "linked" { FamilyKind::Linked } else { FamilyKind::Star },

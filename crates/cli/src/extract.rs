@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
+use wonbon_documents::{FileDocument, read_file};
 
-use crate::options::{Document, read_document};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let mut output = Output::new();
     let mut refused = 0;
     for (index, path) in args.files.iter().enumerate() {
-        let document = match read_document(path) {
+        let document = match read_file(path) {
             Ok(document) => document,
             Err(error) if args.files.len() == 1 => return Err(error.into()),
             Err(error) => {
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(if refused == 0 { Outcome::Done } else { Outcome::Refused })
 }
 
-fn line(document: &Document) -> Line<'_> {
+fn line(document: &FileDocument) -> Line<'_> {
     let page = &document.core.page;
     Line {
         file: &document.name,

@@ -1,16 +1,11 @@
 //! Flags that several commands share.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
-use wonbon_input::{InputError, Source, SourceKind, open, read_whole};
 use wonbon_sketch::Seed;
-use wonbon_text::extract::{CoreText, core_text};
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, MAX_SHINGLE_WORDS};
-
-/// How many bytes one file may have when it is one document.
-const MAX_DOCUMENT_BYTES: usize = 1 << 30;
 
 /// How long shingles are and what their sketches depend on.
 #[derive(clap::Args)]
@@ -44,27 +39,4 @@ impl ShingleOptions {
         );
         Ok(Seed::secret(&bytes))
     }
-}
-
-/// A file read as one document.
-pub(crate) struct Document {
-    pub(crate) name: String,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) core: CoreText,
-}
-
-/// Reads a file, or standard input for `-`, as one document: text or HTML, in any character set.
-pub(crate) fn read_document(path: &Path) -> Result<Document, InputError> {
-    read_source(open(path)?)
-}
-
-/// Reads an opened input as one document.
-pub(crate) fn read_source(source: Source) -> Result<Document, InputError> {
-    let name = source.name.clone();
-    if source.kind == SourceKind::Warc {
-        return Err(InputError::Archive { name });
-    }
-    let bytes = read_whole(source, MAX_DOCUMENT_BYTES)?;
-    let core = core_text(&bytes, None, None);
-    Ok(Document { name, bytes, core })
 }

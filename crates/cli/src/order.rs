@@ -203,7 +203,7 @@ fn names(text: &str) -> anyhow::Result<Vec<OrderName>> {
 
 /// The pages named in a file, and their lines.
 fn read_seeds(path: &Path) -> anyhow::Result<Vec<(u64, String)>> {
-    let text = wonbon_input::read_whole(wonbon_input::open(path)?, 1 << 30)?;
+    let text = wonbon_documents::read_whole(wonbon_documents::open(path)?, 1 << 30)?;
     let text = String::from_utf8(text)
         .map_err(|_| anyhow::anyhow!("{} is not text in UTF-8", path.display()))?;
     let lines = (1..).zip(text.lines().map(str::trim));
@@ -216,11 +216,11 @@ struct Watching<'a>(&'a Watcher);
 
 impl Watch for Watching<'_> {
     fn begin(&self, what: &'static str, steps: u64) {
-        wonbon_cluster::progress::Progress::begin(self.0, what, steps);
+        wonbon_documents::Progress::begin(self.0, what, steps);
     }
 
     fn done(&self, steps: u64) {
-        wonbon_cluster::progress::Progress::advance(self.0, steps);
+        wonbon_documents::Progress::advance(self.0, steps);
     }
 }
 

@@ -237,7 +237,8 @@ fn csv_goes_in_and_comes_out_plain_and_compressed() {
         assert!(stderr(&output).contains(&refused), "{}", stderr(&output));
         let fields = "text `content` or else page `html`, id `key`, url `url`, created `date`";
         assert!(stderr(&output).contains(fields), "{}", stderr(&output));
-        let mut source = wonbon_input::open(&folder.path().join("out/kept").join(name)).unwrap();
+        let mut source =
+            wonbon_documents::open(&folder.path().join("out/kept").join(name)).unwrap();
         let mut found = String::new();
         source.reader().read_to_string(&mut found).unwrap();
         assert_eq!(found, kept);

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use wonbon_documents::Progress;
 use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
@@ -15,7 +16,7 @@ use crate::families::{
 };
 use crate::keep::Keep;
 use crate::order::Representatives;
-use crate::progress::{PhaseClock, Progress};
+use crate::progress::PhaseClock;
 use crate::walk::{Buckets, Sets};
 
 /// How copies are looked for.

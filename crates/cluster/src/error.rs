@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use wonbon_documents::InputError;
+
 use crate::partial_folder::PartialFolderError;
 
 /// Why this crate could not do what was asked.
@@ -24,17 +26,7 @@ pub enum ClusterError {
     },
     /// An input could not be read.
     #[error(transparent)]
-    Input(#[from] wonbon_input::InputError),
-    /// A row is no document, and the caller wants none skipped.
-    #[error("{file}:{row} {why}")]
-    BadRow {
-        /// The input.
-        file: String,
-        /// The row, counted from one.
-        row: u64,
-        /// What is wrong with it.
-        why: String,
-    },
+    Input(InputError),
     /// A number outside its limits.
     #[error("{what} must be {wanted}, not {got}")]
     BadParameter {
@@ -140,6 +132,15 @@ pub enum ClusterError {
     /// The watcher asked to stop.
     #[error("stopped before the end; the same command again goes on from here")]
     Stopped,
+}
+
+impl From<InputError> for ClusterError {
+    fn from(error: InputError) -> Self {
+        match error {
+            InputError::Stopped => ClusterError::Stopped,
+            error => ClusterError::Input(error),
+        }
+    }
 }
 
 /// Names the file in an error of the system.

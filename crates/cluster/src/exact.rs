@@ -9,6 +9,7 @@
 
 use std::num::NonZeroUsize;
 
+use wonbon_documents::Progress;
 use wonbon_join::auto::AUTO;
 use wonbon_join::interner::HashNumbers;
 use wonbon_join::{
@@ -17,7 +18,6 @@ use wonbon_join::{
 
 use crate::deciding::BYTES_A_SHINGLE;
 use crate::error::ClusterError;
-use crate::progress::Progress;
 use crate::walk::{Met, Sets};
 
 /// Passes what the join says on to who watches the run.

@@ -14,9 +14,10 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use wonbon_documents::Progress;
+
 use crate::columns::{Column, ColumnWriter, Mark};
 use crate::error::ClusterError;
-use crate::progress::Progress;
 use crate::union_find::UnionFind;
 use crate::walk::{Buckets, Candidates, Comparer, Met, Sets, Walk};
 

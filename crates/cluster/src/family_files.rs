@@ -3,10 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use wonbon_documents::Progress;
+
 use crate::error::ClusterError;
 use crate::families::PairWriter;
 use crate::output_file::OutputFile;
-use crate::progress::{Progress, Steps};
+use crate::progress::Steps;
 use crate::row_writers::{FamilyTable, Selection};
 
 const MEMORY: &str = "writing to memory does not fail";

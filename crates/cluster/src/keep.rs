@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use wonbon_input::rows::Ranking;
+use wonbon_documents::Value;
 use wonbon_time::Timestamp;
 
 /// Which document of a family is kept.
@@ -29,35 +29,40 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// The field of a row that decides, if one does.
+    /// The field of a row that decides, if one beside the creation time does.
     #[must_use]
-    pub fn field<'a>(&'a self, created: &'a str) -> Option<&'a str> {
+    pub fn field(&self) -> Option<&str> {
         match self {
-            Keep::Earliest => Some(created),
             Keep::Min(field) | Keep::Max(field) => Some(field),
-            Keep::Longest | Keep::First | Keep::Last => None,
+            Keep::Earliest | Keep::Longest | Keep::First | Keep::Last => None,
         }
     }
 
-    /// The key of a document. [`MISSING`] where the field says nothing.
+    /// Whether a document may lack what decides.
     #[must_use]
-    pub fn key(&self, ranking: Option<Ranking<'_>>, text_bytes: usize) -> u64 {
-        let time = || match ranking? {
-            Ranking::Number(number) => Timestamp::from_number(number).ok(),
-            Ranking::Text(text) => Timestamp::parse_text(text).ok(),
-        };
-        let number = || match ranking? {
-            Ranking::Number(number) => Some(number),
-            Ranking::Text(text) => Timestamp::parse_iso(text)
+    pub fn may_lack_key(&self) -> bool {
+        matches!(self, Keep::Earliest | Keep::Min(_) | Keep::Max(_))
+    }
+
+    /// The key of a document by its creation time, the value of [`field`](Keep::field) and the length
+    /// of its text. [`MISSING`] where it does not have what decides.
+    #[must_use]
+    pub fn key(&self, created: Option<Timestamp>, ranking: &Value<'_>, text_bytes: usize) -> u64 {
+        let number = || match ranking {
+            Value::Integer(number) => Some(*number as f64),
+            Value::Float(number) => Some(*number),
+            Value::Time(time) => Some(time.as_seconds()),
+            Value::Text(text) => Timestamp::parse_iso(text)
                 .map(Timestamp::as_seconds)
                 .ok()
                 .or_else(|| text.trim().parse().ok()),
+            Value::Missing | Value::NotUtf8 | Value::Binary | Value::Other => None,
         };
         match self {
             Keep::First | Keep::Last => 0,
             Keep::Longest => u64::MAX - 1 - text_bytes as u64,
             Keep::Earliest => {
-                time().map_or(MISSING, |time| (time.as_microseconds() as u64) ^ 1 << 63)
+                created.map_or(MISSING, |time| (time.as_microseconds() as u64) ^ 1 << 63)
             }
             Keep::Min(_) => number().and_then(ordered).unwrap_or(MISSING),
             Keep::Max(_) => number().and_then(|n| ordered(-n)).unwrap_or(MISSING),
@@ -129,30 +134,22 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_time_comes_first_however_it_is_written() {
-        let key = |ranking| Keep::Earliest.key(Some(ranking), 0);
-        let times = [
-            Ranking::Text("1969-12-31T23:59:59Z"),
-            Ranking::Number(0.5),
-            Ranking::Text("2024-05-01"),
-            Ranking::Number(1_714_521_601_000.0),
-            Ranking::Text("1714521602000000"),
-            Ranking::Text("2024-05-01T09:00:03+09:00"),
-        ];
+    fn the_earliest_time_comes_first_and_none_last() {
+        let key = |text: &str| Keep::Earliest.key(text.parse().ok(), &Value::Missing, 0);
+        let times = ["1969-12-31T23:59:59Z", "0.5", "2024-05-01", "1714521601000", "none"];
         assert!(times.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
-        assert_eq!(key(Ranking::Text("2024-02-31")), MISSING);
-        assert_eq!(key(Ranking::Number(f64::NAN)), MISSING);
+        assert_eq!(key("none"), MISSING);
     }
 
     proptest! {
         #[test]
         fn keys_have_the_order_of_their_numbers(one in any::<f64>(), other in any::<f64>()) {
-            let key = |keep: &Keep, number| keep.key(Some(Ranking::Number(number)), 0);
+            let key = |keep: &Keep, number| keep.key(None, &Value::Float(number), 0);
             let (min, max) = (Keep::Min("f".into()), Keep::Max("f".into()));
             if let Some(order) = one.partial_cmp(&other) {
                 prop_assert_eq!(key(&min, one).cmp(&key(&min, other)), order);
                 prop_assert_eq!(key(&max, one).cmp(&key(&max, other)), order.reverse());
-                prop_assert!(key(&min, one) < min.key(None, 0));
+                prop_assert!(key(&min, one) < min.key(None, &Value::Missing, 0));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The second walk over the inputs: rows are written ([`RowWriter`]), and the texts of some documents
 //! are collected for the report.
 //!
-//! The walk takes the same items in the same order as the first one, which noted for each row whether
+//! The walk takes the same pieces in the same order as the first one, which noted for each row whether
 //! it is a document. So the n-th such row is the n-th document, and rows are found by counting.
 //!
 //! Rows are counted as they are written, and compared with the number that the verdicts ask for:
@@ -10,16 +10,12 @@
 use std::iter::Peekable;
 use std::path::Path;
 
-use wonbon_input::rows::{Content, RowParser};
-use wonbon_text::extract::extract;
+use wonbon_documents::{InputFile, Inputs, Piece, Pieces, Progress, RowOutcome, RowParser, Rows};
 
 use crate::columns::Column;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
-use crate::progress::Progress;
-use crate::reading::{Inputs, Item, Items, read_document};
 use crate::row_writers::{RowWriter, Selection, writer_for};
-use crate::tables::{Cell, cell};
 
 /// What is written, and from where.
 #[derive(Clone, Copy)]
@@ -52,30 +48,30 @@ impl KeptRows<'_> {
         shown: &[u32],
         mut see: impl FnMut(u32, String),
     ) -> Result<RowsWritten, ClusterError> {
-        let mut items = Items::new(self.inputs);
-        let mut item = Item::default();
+        let mut pieces = Pieces::new(self.inputs);
+        let mut piece = Piece::default();
         let mut rows = RowNumbers::new(self.corpus)?;
         let mut documents = Vec::new();
         let mut shown = ShownTexts::new(self.inputs, shown);
         let mut output = OpenOutput::default();
         let mut written = RowsWritten::default();
         let mut bytes = 0;
-        while items.next_into(&mut item)? {
-            let input = &self.inputs.files[item.file];
+        while pieces.next_into(&mut piece)? {
+            let input = &self.inputs.files[piece.file];
             let changed = || ClusterError::InputChanged { file: input.path.display().to_string() };
-            rows.number(row_count(&item), &mut documents).map_err(|_| changed())?;
-            if item.file >= self.other_files && has_rows(&item) {
-                written.any_table |= item.table.is_some();
+            rows.number(piece.rows.count(), &mut documents).map_err(|_| changed())?;
+            if piece.file >= self.other_files && has_rows(&piece) {
+                written.any_table |= matches!(piece.rows, Rows::Table(_));
                 let path = folder.join(&input.name);
-                match output.for_item(&items, &item, &path, self.selection.annotate)? {
+                match output.for_piece(&piece, &path, self.selection.annotate)? {
                     Some(writer) => {
-                        written.rows += writer.write(&item, &documents, self.selection)?;
+                        written.rows += writer.write(&piece.rows, &documents, self.selection)?;
                     }
                     None => written.not_annotatable += documents.iter().flatten().count() as u64,
                 }
             }
-            shown.collect(&mut item, &documents, &mut see);
-            bytes += item_bytes(&item);
+            bytes += piece.rows.bytes();
+            shown.collect(&mut piece.rows, input, &documents, &mut see);
             self.progress.advance(bytes);
             if self.progress.stop_asked() {
                 return Err(ClusterError::Stopped);
@@ -111,17 +107,16 @@ struct OpenOutput {
 }
 
 impl OpenOutput {
-    /// The writer for the file of an item; a new one is created for the first item of a file.
-    fn for_item(
+    /// The writer for the file of a piece; a new one is created for the first piece of a file.
+    fn for_piece(
         &mut self,
-        items: &Items<'_>,
-        item: &Item,
+        piece: &Piece,
         path: &Path,
         annotate: bool,
     ) -> Result<Option<&mut Box<dyn RowWriter>>, ClusterError> {
-        if self.file != Some(item.file) {
+        if self.file != Some(piece.file) {
             self.finish()?;
-            let created = writer_for(items, item, path.to_owned(), annotate);
+            let created = writer_for(&piece.rows, path.to_owned(), annotate);
             self.writer = created.map_err(|error| match error {
                 ClusterError::Io { source, .. }
                     if source.kind() == std::io::ErrorKind::AlreadyExists =>
@@ -130,7 +125,7 @@ impl OpenOutput {
                 }
                 error => error,
             })?;
-            self.file = Some(item.file);
+            self.file = Some(piece.file);
         }
         Ok(self.writer.as_mut())
     }
@@ -178,106 +173,49 @@ impl RowNumbers {
     }
 }
 
-/// How many rows an item has.
-fn row_count(item: &Item) -> usize {
-    let (tables, archives) = (item.table.as_ref(), item.archive.as_ref());
-    let mut count = usize::from(item.document.is_some());
-    count += tables.map_or(0, |(_, rows)| rows.num_rows());
-    count += archives.map_or(0, |batch| batch.records.len());
-    item.lines.for_each_line(|_, line| {
-        count += usize::from(!line.iter().all(u8::is_ascii_whitespace));
-    });
-    count
-}
-
-/// Whether an item is more than the news that a file cannot be read.
-fn has_rows(item: &Item) -> bool {
-    let in_memory = item.document.is_some() || item.table.is_some() || item.archive.is_some();
-    in_memory || item.broken.is_none() || item.lines.input_bytes() > 0
-}
-
-fn item_bytes(item: &Item) -> u64 {
-    let tables = item.table.as_ref().map_or(0, |(_, rows)| rows.get_array_memory_size());
-    let archives = item.archive.as_ref().map_or(0, |batch| batch.bytes);
-    archives + (tables + item.lines.input_bytes()) as u64
+/// Whether a piece is more than the news that a file cannot be read.
+fn has_rows(piece: &Piece) -> bool {
+    match &piece.rows {
+        Rows::Nothing => false,
+        Rows::Lines(lines) => piece.broken.is_none() || lines.input_bytes() > 0,
+        Rows::Table(_) | Rows::Archive(_) | Rows::File(_) => true,
+    }
 }
 
 /// Collects the texts of the documents that the report shows.
 struct ShownTexts<'a> {
-    inputs: &'a Inputs,
     parser: RowParser,
     shown: Peekable<std::iter::Copied<std::slice::Iter<'a, u32>>>,
 }
 
 impl<'a> ShownTexts<'a> {
-    fn new(inputs: &'a Inputs, shown: &'a [u32]) -> Self {
+    fn new(inputs: &Inputs, shown: &'a [u32]) -> Self {
         let parser = RowParser::new(inputs.fields.clone());
-        ShownTexts { inputs, parser, shown: shown.iter().copied().peekable() }
+        ShownTexts { parser, shown: shown.iter().copied().peekable() }
     }
 
-    /// Calls `see` with the texts of an item that are shown. Its lines are unusable afterwards.
+    /// Calls `see` with the texts of a piece that are shown. Its rows may be unusable afterwards.
     fn collect(
         &mut self,
-        item: &mut Item,
+        rows: &mut Rows,
+        file: &InputFile,
         documents: &[Option<u32>],
         see: &mut impl FnMut(u32, String),
     ) {
-        let mut wanted = Vec::new();
-        for (row, document) in documents.iter().enumerate() {
-            if let Some(document) = document
-                && self.shown.next_if_eq(document).is_some()
-            {
-                wanted.push((row, *document));
-            }
+        let mut wanted = vec![None; documents.len()];
+        for (wanted, document) in wanted.iter_mut().zip(documents) {
+            *wanted = document.filter(|document| self.shown.next_if_eq(document).is_some());
         }
-        if wanted.is_empty() {
+        if wanted.iter().all(Option::is_none) {
             return;
         }
-        if let Some(path) = &item.document {
-            if let Ok((_, core)) = read_document(path) {
-                see(wanted[0].1, core.page.text);
-            }
-        } else if let Some((_, rows)) = &item.table {
-            for (row, document) in wanted {
-                let text = |name: &str| match rows.column_by_name(name).map(|all| cell(all, row)) {
-                    Some(Cell::Text(text)) => Some(text.into_owned()),
-                    _ => None,
-                };
-                let page = || Some(extract(&text(&self.inputs.fields.html)?, None).text);
-                see(document, text(&self.inputs.fields.text).or_else(page).unwrap_or_default());
-            }
-        } else if let Some(batch) = &item.archive {
-            for (row, document) in wanted {
-                if let Some(text) = batch.records[row].core_text() {
-                    see(document, text);
-                }
-            }
-        } else {
-            self.collect_lines(item, &wanted, see);
-        }
-    }
-
-    fn collect_lines(
-        &mut self,
-        item: &mut Item,
-        wanted: &[(usize, u32)],
-        see: &mut impl FnMut(u32, String),
-    ) {
-        let mut wanted = wanted.iter().copied().peekable();
-        let mut at = 0;
-        self.parser.for_each_row(&mut item.lines, |_, row| {
-            at += 1;
-            let Some((_, document)) = wanted.next_if(|&(wanted, _)| wanted + 1 == at) else {
-                return;
-            };
-            if let Ok(row) = row {
-                see(
-                    document,
-                    match row.content {
-                        Content::Text(text) | Content::Redirect(text) => text.to_owned(),
-                        Content::Html(html) => extract(html, row.url).text,
-                    },
-                );
+        let mut wanted = wanted.into_iter();
+        rows.for_each_document(file, &mut self.parser, &mut |_, outcome| {
+            if let (Some(Some(number)), RowOutcome::Document(mut document)) =
+                (wanted.next(), outcome)
+            {
+                document.extract();
+                see(number, document.text().to_owned());
             }
         });
     }

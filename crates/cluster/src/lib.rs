@@ -5,11 +5,11 @@
 //!
 //! Guarantees: bounded memory; in threshold mode every pair is verified on the full sets of shingles;
 //! the same bytes come out whatever the number of threads; no global state; a run can be watched and
-//! stopped ([`progress`]), and goes on where it stopped.
+//! stopped ([`Progress`](wonbon_documents::Progress)), and goes on where it stopped.
 //!
-//! Not here: what a word or a shingle is (`wonbon-text`), how files are opened (`wonbon-input`).
+//! Not here: what a word or a shingle is (`wonbon-text`), what a document is and how files become
+//! documents (`wonbon-documents`).
 
-mod archive;
 pub mod bands;
 pub mod clustering;
 mod columns;
@@ -20,14 +20,12 @@ mod error;
 mod exact;
 pub mod families;
 mod family_files;
-pub mod fields;
 pub mod keep;
 mod kept_rows;
 mod order;
 mod output_file;
 pub mod partial_folder;
 pub mod progress;
-pub mod reading;
 mod report;
 mod row_writers;
 mod run_folder;
@@ -35,7 +33,6 @@ mod sketching;
 mod sorted_runs;
 pub mod stream;
 mod strings;
-mod tables;
 mod union_find;
 pub mod verdicts;
 mod walk;

@@ -22,12 +22,11 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use wonbon_input::rows::FieldNames;
+use wonbon_documents::{Dates, FieldNames, Inputs};
 
 use crate::columns::{ColumnWriter, Mark};
 use crate::error::{ClusterError, io};
 use crate::partial_folder::PartialFolder;
-use crate::reading::Inputs;
 
 const WORK: &str = "work";
 const DONE: &str = "done";
@@ -132,15 +131,23 @@ impl RunFolder {
 }
 
 /// What both plans say: the program, the normal form, the fields and the inputs. `own` is added.
-pub(crate) fn plan(own: Value, fields: &FieldNames, strict: bool, inputs: &Inputs) -> Value {
+pub(crate) fn plan(
+    own: Value,
+    fields: &FieldNames,
+    dates: Dates,
+    strict: bool,
+    inputs: &Inputs,
+) -> Value {
     let mut plan = json!({
         "program": env!("CARGO_PKG_VERSION"),
         "normal form": wonbon_text::words::NORMAL_FORM_VERSION,
         "shingle hash": wonbon_text::shingles::SHINGLE_HASH_VERSION,
         "fields": {
             "id": fields.id, "url": fields.url, "created": fields.created,
-            "text": fields.text, "html": fields.html,
+            "published": fields.published, "text": fields.text, "html": fields.html,
+            "redirect": fields.redirect,
         },
+        "dates": dates,
         "strict": strict,
         "inputs": inputs.files,
     });

@@ -7,7 +7,7 @@
 //! and the folder is empty again.
 //!
 //! ```
-//! use wonbon_cluster::progress::Unwatched;
+//! use wonbon_documents::{Progress, Unwatched};
 //! use wonbon_cluster::stream::{FamilyConfig, StreamDocument, families_of};
 //! use wonbon_cluster::verdicts::Kind;
 //! let folder = tempfile::tempdir()?;
@@ -34,16 +34,16 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde_json::json;
-use wonbon_input::ordered::for_each_ordered;
-use wonbon_input::rows::Ranking;
+use wonbon_documents::ordered::for_each_ordered;
+use wonbon_documents::{Progress, Value};
+use wonbon_time::Timestamp;
 
 use crate::clustering::{ClusterMethod, Clusters, number_clusters};
-use crate::corpus::{Corpus, CorpusWriter, PART_BYTES};
+use crate::corpus::{Corpus, CorpusWriter, PART_BYTES, PieceColumns};
 use crate::deciding::bands_for;
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
-use crate::progress::{PhaseClock, Progress};
-use crate::reading::ItemRows;
+use crate::progress::PhaseClock;
 use crate::sketching::{Sketcher, Sketches};
 use crate::strings::StringColumn;
 use crate::verdicts::{Kind, Verdicts};
@@ -268,19 +268,17 @@ fn read_stream<S>(
         Ok(!taken.is_empty())
     };
     let work = |state: &mut S, taken: &mut Vec<StreamDocument>| {
-        let mut rows = ItemRows::<Sketches>::default();
+        let mut columns = PieceColumns::default();
         for document in taken.iter() {
-            let ranking = document.ranking.as_deref().map(Ranking::Text);
-            let text = &document.text;
-            rows.rows.push(1);
-            rows.keys.push(keep.key(ranking, text.len()));
-            rows.ids.extend_from_slice(document.id.as_bytes());
-            rows.id_ends.push(rows.ids.len() as u64);
-            rows.text_bytes += text.len() as u64;
-            rows.input_bytes += text.len() as u64;
-            add(state, text, &mut rows.output);
+            let ranking = document.ranking.as_deref();
+            let created = ranking.and_then(|text| Timestamp::parse_text(text).ok());
+            let (text, ranking) = (&document.text, ranking.map_or(Value::Missing, Value::from));
+            columns.rows.push(1);
+            columns.push(&document.id, keep.key(created, &ranking, text.len()), text);
+            columns.input_bytes += text.len() as u64;
+            add(state, text, &mut columns.sketches);
         }
-        rows
+        columns
     };
     clock.time("read", 0, progress, || {
         for_each_ordered(threads, take, state, work, |rows| {

@@ -17,11 +17,12 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use wonbon_documents::Progress;
+
 use crate::columns::Column;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::order::{NOBODY, Representatives, for_each_group};
-use crate::progress::Progress;
 use crate::sketching::Distinct;
 
 /// Which buckets every representative stands in.

@@ -11,8 +11,7 @@ use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, dedup};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
 use wonbon_cluster::keep::Keep;
-use wonbon_cluster::progress::Unwatched;
-use wonbon_input::rows::FieldNames;
+use wonbon_documents::{Dates, FieldNames, Unwatched};
 use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
 use wonbon_testkit::cluster::{
     all_pairs, components, families_by_agreement, families_one_at_a_time,
@@ -26,6 +25,7 @@ fn config(folder: &Path, threshold: f64) -> DedupConfig {
         inputs: vec![folder.join("in.jsonl")],
         output: folder.join("out"),
         fields: FieldNames::default(),
+        dates: Dates::default(),
         method: FamilyConfig {
             rule: CopyRule::Threshold(threshold),
             family: FamilyKind::Star,

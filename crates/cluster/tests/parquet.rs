@@ -20,9 +20,7 @@ use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
 use wonbon_cluster::keep::Keep;
-use wonbon_cluster::progress::Unwatched;
-use wonbon_cluster::reading::Inputs;
-use wonbon_input::rows::FieldNames;
+use wonbon_documents::{Dates, FieldNames, InputError, Inputs, Unwatched};
 
 fn text(start: i64) -> String {
     (start..start + 60).map(|word| format!("word{word}")).collect::<Vec<_>>().join(" ")
@@ -71,6 +69,7 @@ fn run_on(
         inputs: vec![folder.join(input)],
         output: folder.join(out),
         fields: FieldNames::default(),
+        dates: Dates::default(),
         method: FamilyConfig {
             rule: CopyRule::Threshold(0.8),
             family: FamilyKind::Star,
@@ -156,7 +155,7 @@ fn a_damaged_row_group_is_named_and_left_out() {
     let kept = ids(&read(&folder.path().join("out/kept/in.parquet")));
     assert!(kept.contains(&0) && !kept.contains(&20) && !kept.contains(&35), "{kept:?}");
     let error = run(folder.path(), "strict", false, true).unwrap_err();
-    assert!(matches!(error, ClusterError::BadRow { .. }), "{error:?}");
+    assert!(matches!(error, ClusterError::Input(InputError::BadRow { .. })), "{error:?}");
 }
 
 #[test]
@@ -179,7 +178,7 @@ fn a_compressed_table_is_unpacked_and_comes_back_compressed() {
         let summary = run_on(name, folder.path(), &out, false, false).unwrap();
         assert_eq!((summary.documents, summary.copies()), (39, 19));
         let kept = folder.path().join(&out).join("kept").join(name);
-        let mut source = wonbon_input::open(&kept).unwrap();
+        let mut source = wonbon_documents::open(&kept).unwrap();
         assert!(source.is_compressed());
         let mut found = Vec::new();
         source.reader().read_to_end(&mut found).unwrap();

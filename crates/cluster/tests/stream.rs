@@ -12,9 +12,8 @@ use wonbon_cluster::clustering::{ClusterConfig, ClusterMethod, cluster};
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, dedup};
-use wonbon_cluster::progress::{Progress, Unwatched};
 use wonbon_cluster::stream::{StreamDocument, clusters_of, families_of};
-use wonbon_input::rows::FieldNames;
+use wonbon_documents::{Dates, FieldNames, Progress, Unwatched};
 use wonbon_testkit::generate::{Corpus, CorpusParams, Document};
 
 /// Stops the run when it asks for the n-th time.
@@ -71,6 +70,7 @@ fn dedup_config(folder: &Path) -> DedupConfig {
         inputs: vec![folder.join("in.jsonl")],
         output: folder.join("out"),
         fields: FieldNames::default(),
+        dates: Dates::default(),
         method: families(),
         pairs: Some(folder.join("pairs.tsv")),
         annotate: false,
@@ -86,6 +86,7 @@ fn cluster_config(folder: &Path) -> ClusterConfig {
         inputs: vec![folder.join("in.jsonl")],
         output: folder.join("out"),
         fields: FieldNames::default(),
+        dates: Dates::default(),
         method: clusters(),
         super_shingles: Some(6),
         part_bytes: PART_BYTES,

@@ -14,7 +14,7 @@ const FILES: [&str; 4] = ["acl", "bmspos", "debdesc", "enronspam"];
 
 fn read(name: &str) -> Option<Collection> {
     let path = wonbon_testkit::corpora::corpus(&format!("join/{name}_set.txt.zst"))?;
-    let mut source = wonbon_input::open(&path).unwrap();
+    let mut source = wonbon_documents::open(&path).unwrap();
     let mut numbers = WordNumbers::new();
     let mut builder = CollectionBuilder::for_self_join();
     let (mut line, mut tokens) = (String::new(), Vec::new());

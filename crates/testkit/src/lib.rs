@@ -9,6 +9,8 @@ pub mod cluster;
 pub mod corpora;
 pub mod crawl;
 pub mod generate;
+#[cfg(feature = "golden")]
+pub mod golden;
 pub mod harness;
 pub mod join;
 pub mod sketch;

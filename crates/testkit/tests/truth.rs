@@ -10,8 +10,7 @@
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
-use wonbon_input::batches::{Batch, Batches};
-use wonbon_input::rows::{Content, FieldNames, RowParser};
+use wonbon_documents::{FieldNames, LineReader, Lines, RowParser, open};
 use wonbon_sketch::{ElementSet, Overlap};
 use wonbon_testkit::cluster::truth::truth_shingles;
 use wonbon_testkit::corpora::corpus;
@@ -20,14 +19,13 @@ use wonbon_text::shingles::shingles;
 const FIVE: NonZeroUsize = NonZeroUsize::new(5).unwrap();
 
 fn texts(name: &str) -> Option<HashMap<String, String>> {
-    let mut batches = Batches::new(wonbon_input::open(&corpus(name)?).unwrap());
-    let (mut batch, mut rows) = (Batch::default(), RowParser::new(FieldNames::default()));
+    let mut reader = LineReader::new(open(&corpus(name)?).unwrap());
+    let (mut lines, mut rows) = (Lines::default(), RowParser::new(FieldNames::default()));
     let mut texts = HashMap::new();
-    while batches.next_into(&mut batch).unwrap() {
-        rows.for_each_row(&mut batch, |_, row| {
+    while reader.next_lines(&mut lines).unwrap() {
+        rows.for_each_row(&mut lines, &|_| None, |_, row| {
             let row = row.unwrap();
-            let Content::Text(text) = row.content else { panic!("a page in {name}") };
-            texts.insert(row.id.unwrap().into_owned(), text.to_owned());
+            texts.insert(row.id.clone().into_owned(), row.text().to_owned());
         });
     }
     Some(texts)

@@ -20,7 +20,7 @@
 //! Malformed places become U+FFFD. Text that is valid UTF-8 is borrowed, not copied.
 //!
 //! Cost: linear. At most two decodings and one detection over 256 KiB; no state.
-//! Not here: ISO-2022-KR, HZ and UTF-7, which browsers refuse as well; UTF-32.
+//! Not here: ISO-2022-KR, HZ and UTF-7, which browsers refuse as well; UTF-32 without a byte order mark.
 
 use std::borrow::Cow;
 
@@ -59,6 +59,9 @@ pub struct Decoded<'bytes> {
 /// assert_eq!((&*decoded.text, decoded.charset), ("원본", "EUC-KR"));
 /// ```
 pub fn decode<'bytes>(bytes: &'bytes [u8], declared: Option<&str>) -> Decoded<'bytes> {
+    if let Some(order) = utf_32_by_mark(bytes) {
+        return read_utf_32(&bytes[4..], order);
+    }
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return read(&bytes[length..], encoding);
     }
@@ -273,6 +276,54 @@ fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
         controls += usize::from((unit < 0x20 && !space) || (0xe000..0xf900).contains(&unit));
     }
     (controls * 50 <= pairs).then_some(encoding)
+}
+
+/// Whether bytes are text in UTF-16 or UTF-32, by their mark or, for UTF-16, by their zero bytes. Other
+/// texts have no zero bytes.
+#[must_use]
+pub fn is_utf_16_or_32(bytes: &[u8]) -> bool {
+    let marked = Encoding::for_bom(bytes).is_some_and(|(encoding, _)| encoding != UTF_8);
+    marked || utf_32_by_mark(bytes).is_some() || utf_16_without_mark(bytes).is_some()
+}
+
+#[derive(Clone, Copy)]
+enum ByteOrder {
+    Big,
+    Little,
+}
+
+/// The little-endian mark is that of UTF-16 and a zero character, which begins no text.
+fn utf_32_by_mark(bytes: &[u8]) -> Option<ByteOrder> {
+    match bytes.first_chunk()? {
+        [0, 0, 0xfe, 0xff] => Some(ByteOrder::Big),
+        [0xff, 0xfe, 0, 0] => Some(ByteOrder::Little),
+        _ => None,
+    }
+}
+
+fn read_utf_32(bytes: &[u8], order: ByteOrder) -> Decoded<'static> {
+    let units = bytes.chunks_exact(4);
+    let cut = (!units.remainder().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+    let mut malformed = cut.is_some();
+    let text = units
+        .map(|unit| {
+            let unit = [unit[0], unit[1], unit[2], unit[3]];
+            let code = match order {
+                ByteOrder::Big => u32::from_be_bytes(unit),
+                ByteOrder::Little => u32::from_le_bytes(unit),
+            };
+            char::from_u32(code).unwrap_or_else(|| {
+                malformed = true;
+                char::REPLACEMENT_CHARACTER
+            })
+        })
+        .chain(cut)
+        .collect::<String>();
+    let charset = match order {
+        ByteOrder::Big => "UTF-32BE",
+        ByteOrder::Little => "UTF-32LE",
+    };
+    Decoded { text: text.into(), charset, malformed }
 }
 
 /// Where `<name` or `</name`, followed by the end of a name, stands.

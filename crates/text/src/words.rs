@@ -78,6 +78,30 @@ pub fn normal_form(text: &str) -> String {
     normal
 }
 
+/// Whether `text` has a word. Most texts tell by their first characters.
+///
+/// ```
+/// use wonbon_text::words::has_word;
+/// assert!(has_word("... and 원본") && has_word("½"));
+/// assert!(!has_word(" — …!\u{301} "));
+/// ```
+#[must_use]
+pub fn has_word(text: &str) -> bool {
+    for c in text.chars() {
+        match char_class(c) {
+            CharClass::Separator => {}
+            CharClass::Word(_) | CharClass::Single(_) => return true,
+            // Only the normaliser can tell, from the first character on.
+            CharClass::Slow => {
+                let mut found = false;
+                for_each_word(text, |_| found = true);
+                return found;
+            }
+        }
+    }
+    false
+}
+
 /// Receives the words of a text from [`walk`].
 pub(crate) trait WordSink {
     /// A word: `buffer[word]` is its normal form, `place` is where it stands in the text. At least

@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::clustering::{ClusterConfig, ClusterMethod, cluster as cluster_corpus};
 use wonbon_cluster::dedup::{DedupConfig, dedup as dedup_corpus};
-use wonbon_cluster::progress::Progress;
 use wonbon_crawl::progress::Control;
-use wonbon_input::rows::FieldNames;
+use wonbon_documents::{FieldNames, Progress};
 
 use super::request::{ClusterAsked, DedupAsked, FieldsAsked};
 use super::{Entry, Jobs, Stopped, inputs, sentence, value_without_place};
@@ -120,6 +119,7 @@ pub(super) fn dedup(
         inputs,
         output,
         fields,
+        dates: asked.dates().map_err(|error| Stopped::Failed(error.to_string()))?,
         method,
         pairs: None,
         annotate: asked.annotate,
@@ -144,6 +144,7 @@ pub(super) fn cluster(
         inputs,
         output,
         fields,
+        dates: asked.dates().map_err(|error| Stopped::Failed(error.to_string()))?,
         method: ClusterMethod {
             threshold,
             policy,

@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use serde_json::json;
-use wonbon_cluster::ClusterError;
-use wonbon_cluster::progress::Progress;
-use wonbon_cluster::reading::{Inputs, Skipped};
 use wonbon_crawl::progress::Control;
+use wonbon_documents::{InputError, Inputs, Progress, Skipped};
 use wonbon_store::Added;
 
 use super::batch::Watcher;
@@ -95,8 +93,8 @@ pub(super) fn run(
 ) -> Result<serde_json::Value, Stopped> {
     let directory = &jobs.config.directory;
     let failed = |error: &dyn std::error::Error| Stopped::Failed(sentence(error, directory));
-    let stopped = |error: ClusterError| match error {
-        ClusterError::Stopped => Stopped::Asked,
+    let stopped = |error: InputError| match error {
+        InputError::Stopped => Stopped::Asked,
         error => failed(&error),
     };
     let paths = inputs::resolved(directory, &asked.inputs)
@@ -118,6 +116,7 @@ pub(super) fn run(
         store: &jobs.store,
         inputs: &found,
         sweep,
+        dates: asked.dates().map_err(|error| Stopped::Failed(error.to_string()))?,
         threads: jobs.config.threads,
         in_flight: IN_FLIGHT,
         skip_pieces,

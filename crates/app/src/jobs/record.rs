@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wonbon_cluster::reading::Skipped;
+use wonbon_documents::Skipped;
 
 use super::request::JobAsked;
 use crate::answers::AddSummary;

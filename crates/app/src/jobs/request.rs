@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use wonbon_cluster::clustering::Policy;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
-use wonbon_cluster::fields::ChosenFields;
 use wonbon_cluster::keep::Keep;
 use wonbon_crawl::canonical::Rules;
 use wonbon_crawl::order::OrderName;
 use wonbon_crawl::plan::{Pace, Params, Plan, ScopeKind};
+use wonbon_documents::{ChosenFields, Dates};
 use wonbon_store::Rule;
 use wonbon_time::Timestamp;
 
@@ -75,6 +75,10 @@ pub struct ImportAsked {
     /// The date of the sweep that saw the documents, if one did.
     #[serde(default)]
     pub sweep: Option<String>,
+    /// Which dates decide who is the original: `created` (if not said), or `claimed` to take the date
+    /// that a page claims where there is no creation time.
+    #[serde(default)]
+    pub dates: Option<String>,
     /// Which field of a row means what.
     #[serde(default)]
     pub fields: FieldsAsked,
@@ -107,6 +111,10 @@ pub struct DedupAsked {
     /// Whether all rows are kept, with their verdicts.
     #[serde(default)]
     pub annotate: bool,
+    /// Which dates decide who is the original: `created` (if not said), or `claimed` to take the date
+    /// that a page claims where there is no creation time.
+    #[serde(default)]
+    pub dates: Option<String>,
     /// Which field of a row means what.
     #[serde(default)]
     pub fields: FieldsAsked,
@@ -125,6 +133,10 @@ pub struct ClusterAsked {
     /// What must reach it: `resemblance`, `containment` or `containment-of-earlier`.
     #[serde(default)]
     pub policy: Option<String>,
+    /// Which dates decide who is the original: `created` (if not said), or `claimed` to take the date
+    /// that a page claims where there is no creation time.
+    #[serde(default)]
+    pub dates: Option<String>,
     /// Which field of a row means what.
     #[serde(default)]
     pub fields: FieldsAsked,
@@ -234,21 +246,34 @@ impl JobAsked {
     /// Refuses what could not be done whatever the files hold.
     pub fn check(&self) -> Result<(), RequestError> {
         match self {
-            JobAsked::Import(asked) => asked.sweep().map(|_| ()),
-            JobAsked::Dedup(asked) => asked.method().map(|_| ()),
-            JobAsked::Cluster(asked) => asked.last_phase().map(|_| ()),
+            JobAsked::Import(asked) => asked.sweep().and(asked.dates()).map(|_| ()),
+            JobAsked::Dedup(asked) => asked.method().and(asked.dates()).map(|_| ()),
+            JobAsked::Cluster(asked) => asked.last_phase().and(asked.dates()).map(|_| ()),
             JobAsked::Crawl(asked) => asked.plan().map(|_| ()),
         }
     }
 }
 
+fn dates_of(asked: Option<&str>) -> Result<Dates, RequestError> {
+    let known = [("created", Dates::Created), ("claimed", Dates::Claimed)];
+    one_of("dates", asked, &known)
+}
+
 impl ImportAsked {
+    pub(super) fn dates(&self) -> Result<Dates, RequestError> {
+        dates_of(self.dates.as_deref())
+    }
+
     pub(super) fn sweep(&self) -> Result<Option<Timestamp>, RequestError> {
         date("sweep", self.sweep.as_deref())
     }
 }
 
 impl DedupAsked {
+    pub(super) fn dates(&self) -> Result<Dates, RequestError> {
+        dates_of(self.dates.as_deref())
+    }
+
     /// How families are found; threads and memory are the service's.
     pub(super) fn method(&self) -> Result<FamilyConfig, RequestError> {
         let rule = match (&self.rule, self.threshold) {
@@ -282,6 +307,10 @@ impl DedupAsked {
 }
 
 impl ClusterAsked {
+    pub(super) fn dates(&self) -> Result<Dates, RequestError> {
+        dates_of(self.dates.as_deref())
+    }
+
     pub(super) fn last_phase(&self) -> Result<(f64, Policy), RequestError> {
         let policies = [
             ("resemblance", Policy::Resemblance),

@@ -58,7 +58,7 @@ impl<'a> Reading<'a> {
 
     /// Reads a file to its end.
     pub fn read(&mut self, path: &Path, side: Side) -> Result<()> {
-        let mut source = wonbon_input::open(path)?;
+        let mut source = wonbon_documents::open(path)?;
         let mut line = Vec::new();
         // Decided by the first line that is not blank.
         let mut is_json = None;

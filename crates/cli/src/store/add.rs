@@ -10,14 +10,13 @@ use std::time::Instant;
 
 use wonbon_app::answers;
 use wonbon_app::import::{Import, ImportError, Listener, import};
-use wonbon_cluster::progress::Progress;
-use wonbon_cluster::reading::{Inputs, Skipped};
+use wonbon_documents::{Inputs, Progress, Skipped};
 use wonbon_store::{Added, Store, StoreError, Stored};
 use wonbon_time::Timestamp;
 
 use super::{date, explained, too_early};
 use crate::batch::{
-    FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input, thousands,
+    DateOptions, FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input, thousands,
 };
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -54,6 +53,8 @@ pub(crate) struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    dates: DateOptions,
     /// The date of the sweep that saw these documents.
     #[arg(long, value_name = "DATE", value_parser = date)]
     sweep: Option<Timestamp>,
@@ -143,6 +144,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         store: &store,
         inputs: &found,
         sweep: args.sweep,
+        dates: args.dates.dates,
         threads: args.threads.unwrap_or_else(all_cores),
         in_flight: IN_FLIGHT,
         skip_pieces: 0,

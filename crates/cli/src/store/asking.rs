@@ -10,11 +10,11 @@ use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
 use wonbon_app::parameters::{LEAST_WORDS, MATCHES, USUAL_MATCH};
 use wonbon_app::questions::TextQuestion;
+use wonbon_documents::read_file;
 use wonbon_store::{Answer, Match, Measure, Source, Sources, Store};
 
 use super::{explained, open_to_read, share, told};
 use crate::batch::thousands;
-use crate::options::read_document;
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -116,13 +116,7 @@ impl AboutOptions {
                 "`{about}` is neither a stored document nor a file"
             );
         }
-        let document = read_document(Path::new(about))?;
-        let head = &document.bytes[..document.bytes.len().min(8192)];
-        anyhow::ensure!(
-            !head.contains(&0) || document.core.charset.starts_with("UTF-16"),
-            "{} is a binary file; a text is wanted",
-            document.name
-        );
+        let document = read_file(Path::new(about))?;
         Ok(TextQuestion { text: Some(document.core.page.text), ..question })
     }
 }

@@ -6,8 +6,7 @@ use std::time::Instant;
 
 use wonbon_app::answers;
 use wonbon_app::import::new_document;
-use wonbon_cluster::ClusterError;
-use wonbon_cluster::reading::{Inputs, Piece, for_each_document};
+use wonbon_documents::{Dates, Inputs, PieceOutput, Reading, for_each_document};
 use wonbon_store::{Kind, Verdict};
 
 use super::{explained, open_to_read};
@@ -42,29 +41,28 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let mut output = Output::new();
     let (mut copies, mut refused) = (0, 0);
-    let mut failed = None;
     type Checked = Vec<Result<(String, Verdict, u64), anyhow::Error>>;
-    let ended = for_each_document(
-        &found,
-        args.threads.unwrap_or_else(all_cores),
-        &Watcher::new(),
+    let watcher = Watcher::new();
+    let threads = args.threads.unwrap_or_else(all_cores);
+    for_each_document(
+        &Reading::new(&found, threads, &watcher),
         || (),
-        |(), visited, checked: &mut Checked| {
+        |(), document, checked: &mut Checked| {
             // An address that only leads elsewhere is no document.
-            if visited.redirect.is_some() {
+            if document.redirect().is_some() {
                 return;
             }
             let started = Instant::now();
-            let verdict = new_document(visited)
-                .map_err(anyhow::Error::from)
-                .and_then(|document| store.check(&document).map_err(explained));
+            document.extract();
+            let verdict = store.check(&new_document(document, Dates::default())).map_err(explained);
             let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-            checked.push(verdict.map(|verdict| (visited.id.to_owned(), verdict, microseconds)));
+            let id = document.id.clone().into_owned();
+            checked.push(verdict.map(|verdict| (id, verdict, microseconds)));
         },
-        |Piece { output: checked, skipped, .. }: Piece<Checked>| {
-            refused += skipped.len();
-            name_skipped(skipped.len() as u64, &skipped);
-            for verdict in checked {
+        |piece: PieceOutput<Checked>| -> anyhow::Result<()> {
+            refused += piece.skipped.len();
+            name_skipped(piece.skipped.len() as u64, &piece.skipped);
+            for verdict in piece.output {
                 let (id, verdict, microseconds) = match verdict {
                     Ok(verdict) => verdict,
                     Err(error) => {
@@ -74,18 +72,11 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
                     }
                 };
                 copies += usize::from(verdict.kind.is_copy());
-                if let Err(error) = print(&mut output, args.json, &id, &verdict, microseconds) {
-                    failed = Some(error);
-                    return Err(ClusterError::Stopped);
-                }
+                print(&mut output, args.json, &id, &verdict, microseconds)?;
             }
             Ok(())
         },
-    );
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    ended?;
+    )?;
     output.finish()?;
     Ok(if copies + refused == 0 { Outcome::Done } else { Outcome::Refused })
 }

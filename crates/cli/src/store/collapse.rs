@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wonbon_app::collapse::{CollapseQuestion, Fate, RankedResult};
 use wonbon_app::parameters::{self, USUAL_THRESHOLD};
-use wonbon_input::{open, read_whole};
+use wonbon_documents::{open, read_whole};
 use wonbon_store::Store;
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 

@@ -3,13 +3,15 @@
 
 use std::path::Path;
 
+use wonbon_documents::Progress;
+
 use super::pairs::{MERGED_PAIRS, REPRESENTATIVES, ROOTS, SIZES, for_each_element};
 use super::{Clusters, Policy};
 use crate::columns::Column;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::order::{NOBODY, Representatives};
-use crate::progress::{Progress, Steps};
+use crate::progress::Steps;
 use crate::sorted_runs::{Equal, SortedRuns};
 use crate::union_find::UnionFind;
 

@@ -34,15 +34,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use wonbon_input::rows::FieldNames;
+use wonbon_documents::{Dates, FieldNames, Inputs, Progress, Skipped, Unwatched};
 use wonbon_sketch::{ModulusMaker, ModulusParams, Seed, Width, super_shingles};
 
 use crate::corpus::{Corpus, CorpusSource};
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
 use crate::order::{NOBODY, Representatives};
-use crate::progress::{PhaseClock, PhaseTime, Progress, Unwatched};
-use crate::reading::{Inputs, Skipped};
+use crate::progress::{PhaseClock, PhaseTime};
 use crate::run_folder::{self, FINISHED_BEFORE, RunFolder};
 use crate::union_find::UnionFind;
 use cluster_files::{CLUSTERS, LOOKUPS, write_addresses, write_clusters};
@@ -140,6 +139,8 @@ pub struct ClusterConfig {
     pub output: PathBuf,
     /// Which field of a row means what.
     pub fields: FieldNames,
+    /// Which dates decide who represents documents with the same shingles.
+    pub dates: Dates,
     /// How clusters are found.
     pub method: ClusterMethod,
     /// Cluster by super-shingles of so many sampled shingles beside it.
@@ -339,6 +340,7 @@ fn sketch(
         inputs,
         other_files: 0,
         keep: &Keep::Earliest,
+        dates: config.dates,
         feature_count: 0,
         part_bytes: config.part_bytes,
         threads: config.method.threads,
@@ -349,9 +351,9 @@ fn sketch(
         plan,
         |_| Ok(()),
         || config.method.sampler(&maker, config.super_shingles),
-        |sampler, visited, sketches| {
-            sampler.add(visited.bytes, visited.text, sketches);
-            sketches.urls.extend_from_slice(visited.url.unwrap_or(visited.id).as_bytes());
+        |sampler, document, sketches| {
+            sampler.add(document.bytes(), document.text(), sketches);
+            sketches.urls.extend_from_slice(document.address().as_bytes());
             sketches.url_ends.push(sketches.urls.len() as u64);
         },
     )
@@ -393,7 +395,7 @@ fn plan(config: &ClusterConfig, inputs: &Inputs) -> Value {
         "seed": config.method.seed.fingerprint().to_string(),
         "super-shingles": config.super_shingles,
     });
-    run_folder::plan(own, &config.fields, config.strict, inputs)
+    run_folder::plan(own, &config.fields, config.dates, config.strict, inputs)
 }
 
 /// Everything that decides the result.

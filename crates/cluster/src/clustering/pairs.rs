@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use wonbon_documents::Progress;
 
 use super::ClusterMethod;
 use crate::columns::{Column, ColumnWriter, Mark, write_column};
@@ -12,7 +13,7 @@ use crate::error::ClusterError;
 use crate::keep::Keep;
 use crate::order::Representatives;
 use crate::output_file::OutputFile;
-use crate::progress::{PhaseClock, Progress, Steps};
+use crate::progress::{PhaseClock, Steps};
 use crate::run_folder::{load_step, save_step};
 use crate::sorted_runs::{Equal, SortedRuns};
 

@@ -5,12 +5,13 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde_json::Value;
+use wonbon_documents::{
+    Dates, Document, Inputs, PieceOutput, Progress, Reading, for_each_document,
+};
 
-use super::{Corpus, CorpusWriter};
+use super::{Corpus, CorpusWriter, PieceColumns};
 use crate::error::ClusterError;
 use crate::keep::Keep;
-use crate::progress::Progress;
-use crate::reading::{Inputs, Reading, Visited, read_documents};
 use crate::sketching::Sketches;
 
 /// What is said when nothing has to be read.
@@ -23,6 +24,8 @@ pub(crate) struct CorpusSource<'a> {
     /// The first so many files belong to other corpora.
     pub(crate) other_files: usize,
     pub(crate) keep: &'a Keep,
+    /// Which dates count for [`Keep::Earliest`].
+    pub(crate) dates: Dates,
     pub(crate) feature_count: usize,
     /// Bytes of input between two notes.
     pub(crate) part_bytes: u64,
@@ -32,24 +35,26 @@ pub(crate) struct CorpusSource<'a> {
 
 impl CorpusSource<'_> {
     /// Reads the inputs into the corpus in `folder`. `before` is called before the first document is
-    /// read; `state` is made once for each thread; `sketch` sketches one document.
+    /// read; `state` is made once for each thread; `sketch` sketches one document. Addresses that only
+    /// lead elsewhere are no documents.
     pub(crate) fn read<S>(
         self,
         folder: &Path,
         plan: &Value,
         before: impl FnOnce(&mut CorpusWriter) -> Result<(), ClusterError>,
         state: impl Fn() -> S + Sync,
-        sketch: impl Fn(&mut S, &Visited<'_>, &mut Sketches) + Sync,
+        sketch: impl Fn(&mut S, &Document<'_>, &mut Sketches) + Sync,
     ) -> Result<Corpus, ClusterError> {
+        let CorpusSource { inputs, keep, dates, threads, progress, .. } = self;
         let mut writer = CorpusWriter::open(folder, self.feature_count, plan, self.part_bytes)?;
         let at = writer.at();
         if at.complete {
-            self.progress.say(READ_BEFORE);
+            progress.say(READ_BEFORE);
             drop(writer);
             return Corpus::open(folder);
         }
         if at.items > 0 {
-            self.progress.say(&format!(
+            progress.say(&format!(
                 "an earlier run was stopped after {} documents; this one goes on from there",
                 at.documents
             ));
@@ -57,19 +62,29 @@ impl CorpusSource<'_> {
             before(&mut writer)?;
         }
         let reading = Reading {
-            inputs: self.inputs,
-            keep: self.keep,
-            threads: self.threads,
-            skip_items: writer.at().items,
-            progress: self.progress,
+            skip_pieces: writer.at().items,
             redirects: false,
-            known: None,
+            ranking: keep.field(),
+            ..Reading::new(inputs, threads, progress)
         };
-        read_documents(reading, state, sketch, |rows| {
-            writer.append(&rows, rows.file < self.other_files)?;
-            self.progress.advance(writer.at().input_bytes);
-            Ok(())
-        })?;
+        for_each_document(
+            &reading,
+            state,
+            |state, document, columns: &mut PieceColumns| {
+                document.extract();
+                let text = document.text();
+                let key = keep.key(document.deciding_date(dates), &document.ranking, text.len());
+                columns.push(&document.id, key, text);
+                sketch(state, document, &mut columns.sketches);
+            },
+            |PieceOutput { file, is_document, output, skipped, bytes, .. }| {
+                let rows = is_document.into_iter().map(u8::from).collect();
+                let columns = PieceColumns { rows, skipped, input_bytes: bytes, ..output };
+                writer.append(&columns, file < self.other_files)?;
+                progress.advance(writer.at().input_bytes);
+                Ok::<(), ClusterError>(())
+            },
+        )?;
         writer.finish()
     }
 }

@@ -24,15 +24,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use wonbon_documents::Skipped;
 
 use crate::columns::{Column, Mark};
 use crate::error::{ClusterError, io};
-use crate::reading::Skipped;
 use crate::run_folder::write_file;
 use crate::strings::StringColumn;
 
 pub(crate) use from_inputs::CorpusSource;
-pub(crate) use writer::CorpusWriter;
+pub(crate) use writer::{CorpusWriter, PieceColumns};
 
 /// How much input is read between two notes, unless said otherwise.
 pub const PART_BYTES: u64 = 64 << 20;

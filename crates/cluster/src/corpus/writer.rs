@@ -8,16 +8,47 @@ use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
 use serde_json::Value;
+use wonbon_documents::Skipped;
 
 use super::{COLUMNS, Checkpoint, Corpus, MOST_DOCUMENTS, PARTS, feature_name, last_checkpoint};
 use crate::columns::{Column, ColumnWriter};
 use crate::error::{ClusterError, io};
-use crate::reading::ItemRows;
 use crate::run_folder::{begin_or_continue, read_plan};
 use crate::sketching::Sketches;
 
 /// Columns that are taken over from the sketches of an earlier run, beside its features.
 const IMPORTED: [&str; 6] = ["keys", "bytes", "normal", "set", "shingles", "elements"];
+
+/// What is known of the documents of one piece of the input.
+#[derive(Debug, Default)]
+pub(crate) struct PieceColumns {
+    /// For each row, whether it is a document: 1 or 0.
+    pub(crate) rows: Vec<u8>,
+    /// The keys of the documents, by which they are put in order.
+    pub(crate) keys: Vec<u64>,
+    /// The ids of the documents, one after another.
+    pub(crate) ids: Vec<u8>,
+    /// Where each id ends.
+    pub(crate) id_ends: Vec<u64>,
+    /// What is no document.
+    pub(crate) skipped: Vec<Skipped>,
+    /// Bytes read, decompressed.
+    pub(crate) input_bytes: u64,
+    /// Bytes of core text.
+    pub(crate) text_bytes: u64,
+    /// The sketches of the documents.
+    pub(crate) sketches: Sketches,
+}
+
+impl PieceColumns {
+    /// Notes one document; its sketch is the caller's.
+    pub(crate) fn push(&mut self, id: &str, key: u64, text: &str) {
+        self.keys.push(key);
+        self.ids.extend_from_slice(id.as_bytes());
+        self.id_ends.push(self.ids.len() as u64);
+        self.text_bytes += text.len() as u64;
+    }
+}
 
 /// Writes a corpus.
 #[derive(Debug)]
@@ -84,13 +115,9 @@ impl CorpusWriter {
         self.extend(ends, &shifted)
     }
 
-    /// Appends the rows of one item.
-    pub(crate) fn append(
-        &mut self,
-        rows: &ItemRows<Sketches>,
-        other: bool,
-    ) -> Result<(), ClusterError> {
-        let sketches = &rows.output;
+    /// Appends the columns of one piece.
+    pub(crate) fn append(&mut self, rows: &PieceColumns, other: bool) -> Result<(), ClusterError> {
+        let sketches = &rows.sketches;
         self.at.items += 1;
         self.at.rows += rows.rows.len() as u64;
         self.count_documents(rows.keys.len() as u64, other)?;

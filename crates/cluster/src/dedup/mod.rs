@@ -20,7 +20,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use wonbon_input::rows::FieldNames;
+use wonbon_documents::{Dates, FieldNames, Inputs, Progress};
 
 use crate::bands::Bands;
 use crate::corpus::{Corpus, CorpusSource};
@@ -29,8 +29,7 @@ use crate::error::{ClusterError, io};
 use crate::families::{CopyRule, FamilyKind};
 use crate::family_files::{write_family_lines, write_family_table, write_pairs};
 use crate::kept_rows::KeptRows;
-use crate::progress::{PhaseClock, Progress};
-use crate::reading::Inputs;
+use crate::progress::PhaseClock;
 use crate::report::{Report, ShownFamily, shown_families};
 use crate::row_writers::Selection;
 use crate::run_folder::{self, FINISHED_BEFORE, RunFolder, write_file};
@@ -50,6 +49,8 @@ pub struct DedupConfig {
     pub output: PathBuf,
     /// Which field of a row means what.
     pub fields: FieldNames,
+    /// Which dates decide who is the original.
+    pub dates: Dates,
     /// How families are found.
     pub method: FamilyConfig,
     /// Whether every verified pair is written, to this file.
@@ -150,6 +151,7 @@ impl<'a> Job<'a> {
             inputs: &self.inputs,
             other_files: self.other_files,
             keep: &method.keep,
+            dates: self.config.dates,
             feature_count: self.bands.bands,
             part_bytes: self.config.part_bytes,
             threads: method.threads,
@@ -163,7 +165,9 @@ impl<'a> Job<'a> {
                 earlier.try_for_each(|sketches| writer.import(&sketches, &self.plan))
             },
             || Sketcher::new(&maker, self.bands.bands, method.shingle_words),
-            |sketcher, visited, sketches| sketcher.add(visited.bytes, visited.text, sketches),
+            |sketcher, document, sketches| {
+                sketcher.add(document.bytes(), document.text(), sketches)
+            },
         )
     }
 
@@ -251,7 +255,7 @@ impl<'a> Job<'a> {
     ) -> Result<DedupSummary, ClusterError> {
         let (read, config) = (corpus.read(), self.config);
         let others = read.others as u32;
-        let by_field = config.method.keep.field(&config.fields.created).is_some();
+        let by_field = config.method.keep.may_lack_key();
         Ok(DedupSummary {
             rows: read.rows,
             documents: read.documents - read.others,
@@ -370,5 +374,5 @@ fn plan(config: &DedupConfig, bands: Bands, inputs: &Inputs) -> Value {
         "annotate": config.annotate,
         "pairs": config.pairs,
     });
-    run_folder::plan(own, &config.fields, config.strict, inputs)
+    run_folder::plan(own, &config.fields, config.dates, config.strict, inputs)
 }

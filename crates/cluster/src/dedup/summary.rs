@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use wonbon_documents::Skipped;
 
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::keep::MISSING;
 use crate::progress::PhaseTime;
-use crate::reading::Skipped;
 use crate::verdicts::{Kind, Verdicts};
 
 /// How many skipped rows and repeated ids are named.

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use wonbon_input::csv::Header;
+use wonbon_documents::{Header, Rows};
 
 use super::{RowVerdict, RowWriter, Selection, VERDICT_FIELDS, for_each_selected_line};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
-use crate::reading::Item;
 
 /// Writes CSV records with the separator and the line breaks of the input.
 pub(super) struct CsvWriter {
@@ -38,11 +37,11 @@ impl CsvWriter {
 impl RowWriter for CsvWriter {
     fn write(
         &mut self,
-        item: &Item,
+        rows: &Rows,
         documents: &[Option<u32>],
         selection: Selection<'_>,
     ) -> Result<u64, ClusterError> {
-        for_each_selected_line(item, documents, selection, |document, record| {
+        for_each_selected_line(rows, documents, selection, |document, record| {
             if selection.annotate {
                 self.record.clear();
                 self.record.extend_from_slice(record);

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use wonbon_documents::Rows;
+
 use super::{RowWriter, Selection};
 use crate::error::{ClusterError, io};
 use crate::output_file::create_new;
-use crate::reading::Item;
 
 /// Copies one file if its document is kept.
 pub(super) struct FileCopier {
@@ -21,18 +22,18 @@ impl FileCopier {
 impl RowWriter for FileCopier {
     fn write(
         &mut self,
-        item: &Item,
+        rows: &Rows,
         documents: &[Option<u32>],
         selection: Selection<'_>,
     ) -> Result<u64, ClusterError> {
-        let (Some(from), Some(&Some(document))) = (&item.document, documents.first()) else {
+        let (Rows::File(file), Some(&Some(document))) = (rows, documents.first()) else {
             return Ok(0);
         };
         if !selection.takes(document) {
             return Ok(0);
         }
         create_new(&self.to)?;
-        std::fs::copy(from, &self.to).map_err(io("copy", from))?;
+        std::fs::copy(file.path(), &self.to).map_err(io("copy", file.path()))?;
         Ok(1)
     }
 

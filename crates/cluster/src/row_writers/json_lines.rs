@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use wonbon_documents::Rows;
+
 use super::{RowVerdict, RowWriter, Selection, VERDICT_FIELDS, for_each_selected_line};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
-use crate::reading::Item;
 
 /// Writes JSON lines.
 pub(super) struct JsonLinesWriter {
@@ -23,11 +24,11 @@ impl JsonLinesWriter {
 impl RowWriter for JsonLinesWriter {
     fn write(
         &mut self,
-        item: &Item,
+        rows: &Rows,
         documents: &[Option<u32>],
         selection: Selection<'_>,
     ) -> Result<u64, ClusterError> {
-        for_each_selected_line(item, documents, selection, |document, line| {
+        for_each_selected_line(rows, documents, selection, |document, line| {
             if selection.annotate {
                 self.line.clear();
                 annotate(line, &selection.verdict(document)?, &mut self.line);

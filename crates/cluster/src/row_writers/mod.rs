@@ -15,8 +15,9 @@ mod warc;
 
 use std::path::PathBuf;
 
+use wonbon_documents::Rows;
+
 use crate::error::ClusterError;
-use crate::reading::{Item, Items};
 use crate::strings::StringColumn;
 use crate::verdicts::{Kind, Verdicts};
 
@@ -28,11 +29,11 @@ const VERDICT_FIELDS: [&str; 4] =
 
 /// Writes the rows of one input file, in the format of that file.
 pub(crate) trait RowWriter {
-    /// Writes those rows of an item that `selection` takes. `documents` has for each row of the item
+    /// Writes those rows of a piece that `selection` takes. `documents` has for each row of the piece
     /// the number of its document, or none if the row is no document. Returns how many were written.
     fn write(
         &mut self,
-        item: &Item,
+        rows: &Rows,
         documents: &[Option<u32>],
         selection: Selection<'_>,
     ) -> Result<u64, ClusterError>;
@@ -78,44 +79,39 @@ pub(crate) struct RowVerdict {
     pub(crate) kind: Kind,
 }
 
-/// A writer to the new file `path` for the file that `item` is the first piece of; none if rows of
-/// its format cannot be annotated and shall be.
+/// A writer to the new file `path` for the file that `rows` are the first of; none if rows of its
+/// format cannot be annotated and shall be.
 pub(crate) fn writer_for(
-    items: &Items<'_>,
-    item: &Item,
+    rows: &Rows,
     path: PathBuf,
     annotate: bool,
 ) -> Result<Option<Box<dyn RowWriter>>, ClusterError> {
-    let writer: Box<dyn RowWriter> = if item.document.is_some() {
-        if annotate {
-            return Ok(None);
+    Ok(Some(match rows {
+        Rows::Nothing => return Ok(None),
+        Rows::File(_) | Rows::Archive(_) if annotate => return Ok(None),
+        Rows::File(_) => Box::new(files::FileCopier::new(path)),
+        Rows::Archive(_) => Box::new(warc::WarcWriter::create(path)?),
+        Rows::Table(table) => {
+            Box::new(parquet::ParquetWriter::create(path, &table.layout, annotate)?)
         }
-        Box::new(files::FileCopier::new(path))
-    } else if let (Some(_), Some(table)) = (&item.table, items.table()) {
-        Box::new(parquet::ParquetWriter::create(path, table, annotate)?)
-    } else if item.archive.is_some() {
-        if annotate {
-            return Ok(None);
-        }
-        Box::new(warc::WarcWriter::create(path)?)
-    } else if let Some(header) = item.lines.header() {
-        Box::new(csv::CsvWriter::create(path, header.clone(), annotate)?)
-    } else {
-        Box::new(json_lines::JsonLinesWriter::create(path)?)
-    };
-    Ok(Some(writer))
+        Rows::Lines(lines) => match lines.header() {
+            Some(header) => Box::new(csv::CsvWriter::create(path, header.clone(), annotate)?),
+            None => Box::new(json_lines::JsonLinesWriter::create(path)?),
+        },
+    }))
 }
 
-/// Calls `each` with every line of an item that is written, and its document. Returns how many.
+/// Calls `each` with every line that is written, and its document. Returns how many.
 fn for_each_selected_line(
-    item: &Item,
+    rows: &Rows,
     documents: &[Option<u32>],
     selection: Selection<'_>,
     mut each: impl FnMut(u32, &[u8]) -> Result<(), ClusterError>,
 ) -> Result<u64, ClusterError> {
+    let Rows::Lines(lines) = rows else { return Ok(0) };
     let mut documents = documents.iter();
     let mut result = Ok(0);
-    item.lines.for_each_line(|_, line| {
+    lines.for_each_line(|_, line| {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }

@@ -13,12 +13,11 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use wonbon_documents::{Rows, TableLayout};
 
 use super::{RowVerdict, RowWriter, Selection, VERDICT_FIELDS};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
-use crate::reading::Item;
-use crate::tables::TableReader;
 
 /// Writes the rows of a table.
 pub(super) struct ParquetWriter {
@@ -26,33 +25,33 @@ pub(super) struct ParquetWriter {
 }
 
 impl ParquetWriter {
-    /// Creates a file with the columns and the compression of `source`.
+    /// Creates a file that is laid out like another.
     pub(super) fn create(
         path: PathBuf,
-        source: &TableReader,
+        layout: &TableLayout,
         annotate: bool,
     ) -> Result<Self, ClusterError> {
-        let mut schema = source.schema();
+        let mut schema = Arc::clone(&layout.schema);
         if annotate {
             let fields = schema.fields().iter().cloned();
             let all: Vec<_> = fields.chain(VerdictColumns::fields(VERDICT_FIELDS)).collect();
             schema = Arc::new(Schema::new_with_metadata(all, schema.metadata().clone()));
         }
-        Ok(ParquetWriter { table: TableFile::create(path, schema, source.compression())? })
+        Ok(ParquetWriter { table: TableFile::create(path, schema, layout.compression)? })
     }
 }
 
 impl RowWriter for ParquetWriter {
     fn write(
         &mut self,
-        item: &Item,
+        rows: &Rows,
         documents: &[Option<u32>],
         selection: Selection<'_>,
     ) -> Result<u64, ClusterError> {
-        let Some((_, batch)) = &item.table else { return Ok(0) };
+        let Rows::Table(table) = rows else { return Ok(0) };
         let taken = |document: &Option<u32>| document.is_some_and(|one| selection.takes(one));
         let taken: Vec<bool> = documents.iter().map(taken).collect();
-        let rows = filter_record_batch(batch, &BooleanArray::from(taken))
+        let rows = filter_record_batch(&table.batch, &BooleanArray::from(taken))
             .map_err(|error| failed(&self.table.path, error.into()))?;
         let written = rows.num_rows() as u64;
         if selection.annotate {

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use wonbon_documents::Rows;
+
 use super::{RowWriter, Selection};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
-use crate::reading::Item;
 
 /// Writes records of a web archive.
 pub(super) struct WarcWriter {
@@ -25,13 +26,13 @@ impl WarcWriter {
 impl RowWriter for WarcWriter {
     fn write(
         &mut self,
-        item: &Item,
+        rows: &Rows,
         documents: &[Option<u32>],
         selection: Selection<'_>,
     ) -> Result<u64, ClusterError> {
         let mut written = 0;
-        let records = item.archive.iter().flat_map(|batch| &batch.records);
-        for (record, document) in records.zip(documents) {
+        let Rows::Archive(rows) = rows else { return Ok(0) };
+        for (record, document) in rows.records.iter().zip(documents) {
             if document.is_some_and(|document| selection.takes(document)) {
                 self.file.write(&record.to_bytes(self.gzip))?;
                 written += 1;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use wonbon_input::InputError;
+use wonbon_documents::InputError;
 
 /// Why a graph could not be read or written.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wonbon_input::{Source, open};
+use wonbon_documents::{Source, open};
 
 use super::site::Sites;
 use super::{Builder, Graph, GraphError, Read, Reading, Wanted, Watch};

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use wonbon_app::jobs::JobsConfig;
 use wonbon_cluster::clustering::{ClusterConfig, cluster};
 use wonbon_cluster::dedup::{DedupConfig, dedup};
-use wonbon_cluster::progress::Unwatched;
 use wonbon_crawl::guard::Guard;
+use wonbon_documents::Unwatched;
 use wonbon_server::Config;
 use wonbon_store::Store;
 use wonbon_testkit::crawl::toy_web::{Reply, ToyHost, linking};
@@ -178,7 +178,7 @@ fn an_import_stores_every_document_and_tells_how_it_went() {
 
 /// What a run of the library without a service writes.
 pub(crate) fn undisturbed_dedup(input: &Path, output: &Path) {
-    let fields = wonbon_cluster::fields::ChosenFields::default();
+    let fields = wonbon_documents::ChosenFields::default();
     let inputs = vec![input.to_owned()];
     let config = DedupConfig {
         fields: fields.names(&inputs, None).unwrap(),
@@ -197,7 +197,7 @@ pub(crate) fn undisturbed_dedup(input: &Path, output: &Path) {
 
 /// The same of clustering.
 pub(crate) fn undisturbed_cluster(input: &Path, output: &Path) {
-    let fields = wonbon_cluster::fields::ChosenFields::default();
+    let fields = wonbon_documents::ChosenFields::default();
     let inputs = vec![input.to_owned()];
     let config = ClusterConfig {
         fields: fields.names(&inputs, None).unwrap(),

@@ -311,10 +311,7 @@ fn push_escaped(line: &mut String, mut text: &str) {
 mod tests {
     use std::io::Cursor;
 
-    use wonbon_input::Source;
-    use wonbon_input::batches::{Batch, Batches};
-    use wonbon_input::rows::{Content, FieldNames, RowParser};
-
+    use wonbon_documents::{Content, FieldNames, LineReader, Lines, RowParser, Source};
     use wonbon_sketch::rabin::RABIN_64;
 
     use super::*;
@@ -346,15 +343,15 @@ mod tests {
         let corpus = Corpus::new(small());
         let source =
             Source::from_reader(Cursor::new(json_lines(small())), "made up", None).unwrap();
-        let (mut batches, mut batch) = (Batches::new(source), Batch::default());
+        let (mut reader, mut lines) = (LineReader::new(source), Lines::default());
         let mut rows = RowParser::new(FieldNames::default());
         let mut documents = corpus.documents();
-        while batches.next_into(&mut batch).unwrap() {
-            rows.for_each_row(&mut batch, |_, row| {
+        while reader.next_lines(&mut lines).unwrap() {
+            rows.for_each_row(&mut lines, &|_| None, |_, row| {
                 let (row, document) = (row.unwrap(), documents.next().unwrap());
-                assert_eq!(row.id.unwrap(), format!("post-{}", document.number));
-                assert_eq!(row.title, Some(document.title.as_str()));
-                assert_eq!(row.content, Content::Text(&document.text));
+                assert_eq!(row.id, format!("post-{}", document.number));
+                assert_eq!(row.title.as_deref(), Some(document.title.as_str()));
+                assert_eq!(row.content, Content::Text(document.text.as_str().into()));
             });
         }
         assert_eq!(documents.next(), None);

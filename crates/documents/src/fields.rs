@@ -5,26 +5,76 @@
 
 use std::path::{Path, PathBuf};
 
-use wonbon_input::rows::FieldNames;
+use crate::error::InputError;
+use crate::inputs::Inputs;
 
-use crate::error::ClusterError;
-use crate::reading::Inputs;
+/// Which field of a row means what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldNames {
+    /// The id of the document; its URL serves when it is absent.
+    pub id: String,
+    /// The address of the document.
+    pub url: String,
+    /// When it was created.
+    pub created: String,
+    /// When it claims to be published.
+    pub published: String,
+    /// Its title.
+    pub title: String,
+    /// The site it stands on.
+    pub site: String,
+    /// Who wrote it.
+    pub author: String,
+    /// Its language.
+    pub language: String,
+    /// Its plain text.
+    pub text: String,
+    /// Its page, used when the text has no word.
+    pub html: String,
+    /// Where its address leads, used when there is neither text nor page.
+    pub redirect: String,
+}
+
+impl Default for FieldNames {
+    /// The words of Wonbon's own vocabulary.
+    fn default() -> Self {
+        let [id, url, created, published, title] =
+            ["id", "url", "created", "published", "title"].map(str::to_owned);
+        let [site, author, language, text, html, redirect] =
+            ["site", "author", "language", "text", "html", "redirect"].map(str::to_owned);
+        FieldNames {
+            id,
+            url,
+            created,
+            published,
+            title,
+            site,
+            author,
+            language,
+            text,
+            html,
+            redirect,
+        }
+    }
+}
+
+impl FieldNames {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> [&str; 11] {
+        let FieldNames { id, url, created, published, title, site, author, .. } = self;
+        let FieldNames { language, text, html, redirect, .. } = self;
+        [id, url, created, published, title, site, author, language, text, html, redirect]
+    }
+}
 
 /// Names under which people keep these things, most usual first.
 const TEXTS: &[&str] =
     &["text", "content", "body", "raw_content", "document", "article", "markdown", "plain_text"];
 const IDS: &[&str] = &["id", "_id", "doc_id", "document_id", "uuid", "key", "docno"];
 const URLS: &[&str] = &["url", "uri", "link", "source_url", "address", "WARC-Target-URI"];
-const CREATED: &[&str] = &[
-    "created",
-    "created_at",
-    "date",
-    "timestamp",
-    "published",
-    "published_at",
-    "time",
-    "crawl_date",
-];
+const CREATED: &[&str] = &["created", "created_at", "date", "timestamp", "time", "crawl_date"];
+const PUBLISHED: &[&str] = &["published", "published_at", "date_published"];
 const PAGES: &[&str] = &["html", "raw_html", "page"];
 const REDIRECTS: &[&str] = &["redirect", "redirect_url", "redirect_to", "location"];
 
@@ -56,7 +106,7 @@ impl ChosenFields {
         &self,
         inputs: &[PathBuf],
         unpack: Option<&Path>,
-    ) -> Result<FieldNames, ClusterError> {
+    ) -> Result<FieldNames, InputError> {
         let mut inputs = Inputs::find(inputs, FieldNames::default())?;
         if let Some(folder) = unpack.filter(|path| path.is_dir()) {
             inputs.unpack = folder.to_owned();
@@ -74,6 +124,7 @@ impl ChosenFields {
             id: guess(&self.id, IDS),
             url: guess(&self.url, URLS),
             created: guess(&self.created, CREATED),
+            published: guess(&None, PUBLISHED),
             text: guess(&self.text, TEXTS),
             html: guess(&self.html, PAGES),
             redirect: guess(&self.redirect, REDIRECTS),

@@ -17,20 +17,27 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use wonbon_input::Source;
-use wonbon_text::extract::core_text;
+use wonbon_time::Timestamp;
 use wonbon_warc::http::{End, Head};
 use wonbon_warc::{FoundRecord, Header, Reader, RecordId, RecordKind, WarcError};
+
+use super::json::RowParser;
+use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
+use crate::MAX_DOCUMENT_BYTES;
+use crate::binary::is_binary;
+use crate::document::{Content, Document};
+use crate::inputs::InputFile;
+use crate::open::Source;
 
 /// About how many bytes of blocks are handed over at a time.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// The longest block of a page that is read, and the longest body that is unpacked from one.
-const MAX_BLOCK_BYTES: u64 = 64 << 20;
+/// The longest block of a page that is read.
+const MAX_BLOCK_BYTES: u64 = MAX_DOCUMENT_BYTES as u64;
 
 /// How much of a block is read to see what it is.
 const HEAD_BYTES: usize = 64 << 10;
@@ -41,9 +48,9 @@ const TYPES: [&str; 5] =
 
 /// A record that may be a row.
 #[derive(Debug)]
-pub(crate) struct ArchiveRecord {
+pub struct ArchiveRecord {
     /// The address it is about.
-    pub(crate) target: String,
+    target: String,
     header: Header,
     /// Head and body; of a revisit the head alone.
     block: Vec<u8>,
@@ -53,14 +60,13 @@ pub(crate) struct ArchiveRecord {
 
 /// Where a record can be read again.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+struct Place {
     path: Arc<PathBuf>,
     offset: u64,
 }
 
-/// What a record is for a reader of documents.
-#[derive(Debug)]
-pub(crate) enum Content {
+/// What a record holds.
+enum Held {
     /// The body with its codings undone, and the charset of its header.
     Page {
         /// The body.
@@ -72,22 +78,22 @@ pub(crate) enum Content {
     Redirect(String),
 }
 
-/// Records of an archive, and how many were passed over among them.
+/// Records of an archive that may be documents.
 #[derive(Debug, Default)]
-pub(crate) struct ArchiveBatch {
-    pub(crate) records: Vec<ArchiveRecord>,
-    pub(crate) passed_over: u64,
+pub struct ArchiveRows {
+    /// The records.
+    pub records: Vec<ArchiveRecord>,
     /// Bytes of the blocks.
-    pub(crate) bytes: u64,
+    bytes: u64,
 }
 
 /// Responses read before, by the digest of their payload and by their name.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownRecords {
     places: HashMap<u128, Place>,
 }
 
-impl Known {
+impl KnownRecords {
     fn remember(&mut self, header: &Header, place: &Place) {
         let by_name = header.id().map(RecordId::to_bits);
         for key in by_digest(header).into_iter().chain(by_name) {
@@ -117,56 +123,62 @@ pub(crate) struct ArchiveReader {
     path: Option<Arc<PathBuf>>,
     /// Where the record before began: a second record there is inside the same gzip member.
     last_offset: Option<u64>,
-}
-
-impl std::fmt::Debug for ArchiveReader {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ArchiveReader").field("path", &self.path).finish_non_exhaustive()
-    }
+    /// Responses of this and earlier archives.
+    known: Arc<Mutex<KnownRecords>>,
 }
 
 impl ArchiveReader {
     /// Opens an archive. Gzip is undone record by record, so that their places are known; other
     /// compression was undone by `source`.
-    pub(crate) fn open(source: Source, path: &Path) -> std::io::Result<Self> {
-        let mut file = File::open(path)?;
-        let mut start = [0; 2];
-        let is_plain = file.read_exact(&mut start).is_ok() && matches!(&start, b"\x1f\x8b" | b"WA");
-        if !is_plain {
-            let reader: Box<dyn Read + Send> = Box::new(Unpacked(source));
-            return Ok(ArchiveReader {
-                reader: Reader::new(reader),
-                path: None,
-                last_offset: None,
-            });
-        }
-        file.rewind()?;
-        let reader: Box<dyn Read + Send> = Box::new(file);
-        let path = Some(Arc::new(path.to_owned()));
-        Ok(ArchiveReader { reader: Reader::new(reader), path, last_offset: None })
+    pub(crate) fn open(
+        source: Source,
+        path: &Path,
+        known: Arc<Mutex<KnownRecords>>,
+    ) -> std::io::Result<Self> {
+        let (reader, path): (Box<dyn Read + Send>, _) = match open_plain(path)? {
+            Some(file) => (Box::new(file), Some(Arc::new(path.to_owned()))),
+            None => (Box::new(Unpacked(source)), None),
+        };
+        Ok(ArchiveReader { reader: Reader::new(reader), path, last_offset: None, known })
     }
+}
 
-    /// The next records, and what is wrong with the one behind them; none at the end. After damage
-    /// the archive may go on.
-    pub(crate) fn next(&mut self, known: &mut Known) -> Option<(ArchiveBatch, Option<String>)> {
-        let mut batch = ArchiveBatch::default();
-        while batch.bytes < BATCH_BYTES as u64 && batch.passed_over < 10_000 {
+/// An archive whose records can be read at their places: not standard input, and plain or gzip.
+fn open_plain(path: &Path) -> std::io::Result<Option<File>> {
+    if path.as_os_str() == "-" {
+        return Ok(None);
+    }
+    let mut file = File::open(path)?;
+    let mut start = [0; 2];
+    if file.read_exact(&mut start).is_err() || !matches!(&start, b"\x1f\x8b" | b"WA") {
+        return Ok(None);
+    }
+    file.rewind()?;
+    Ok(Some(file))
+}
+
+impl FormatReader for ArchiveReader {
+    /// After damage the archive may go on.
+    fn next_into(&mut self, piece: &mut Piece) -> bool {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = ArchiveRows::default();
+        while rows.bytes < BATCH_BYTES as u64 && piece.passed_over < 10_000 {
             let error = match self.reader.next_record() {
-                Ok(None) if batch.records.is_empty() && batch.passed_over == 0 => return None,
+                Ok(None) if rows.records.is_empty() && piece.passed_over == 0 => return false,
                 Ok(None) => break,
                 Ok(Some(mut found)) => {
                     let inside_a_member =
                         self.last_offset.replace(found.offset()) == Some(found.offset());
                     let place = self.path.clone().filter(|_| !inside_a_member);
                     let place = place.map(|path| Place { path, offset: found.offset() });
-                    match record_of(&mut found, place, known) {
+                    match record_of(&mut found, place, &mut known) {
                         Ok(Some(record)) => {
-                            batch.bytes += record.block.len() as u64;
-                            batch.records.push(record);
+                            rows.bytes += record.block.len() as u64;
+                            rows.records.push(record);
                             continue;
                         }
                         Ok(None) => {
-                            batch.passed_over += 1;
+                            piece.passed_over += 1;
                             continue;
                         }
                         Err(error) => error,
@@ -174,9 +186,37 @@ impl ArchiveReader {
                 }
                 Err(error) => error,
             };
-            return Some((batch, Some(in_words(&error))));
+            piece.broken = Some(in_words(&error));
+            break;
         }
-        Some((batch, None))
+        piece.rows = Rows::Archive(rows);
+        true
+    }
+
+    fn field_names(&mut self) -> Option<Vec<String>> {
+        None
+    }
+}
+
+impl FormatRows for ArchiveRows {
+    fn count(&self) -> usize {
+        self.records.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn for_each_document(
+        &mut self,
+        _file: &InputFile,
+        _parser: &mut RowParser,
+        each: &mut Visitor<'_>,
+    ) {
+        for (record, number) in self.records.iter().zip(1..) {
+            let outcome = record.document().map_or(RowOutcome::PassedOver, RowOutcome::Document);
+            each(Some(number), outcome);
+        }
     }
 }
 
@@ -216,7 +256,7 @@ fn in_words(error: &WarcError) -> String {
 fn record_of<R: Read>(
     found: &mut FoundRecord<'_, R>,
     place: Option<Place>,
-    known: &mut Known,
+    known: &mut KnownRecords,
 ) -> Result<Option<ArchiveRecord>, WarcError> {
     let header = found.header().clone();
     let Some(target) = header.target() else { return Ok(None) };
@@ -258,33 +298,39 @@ fn is_wanted(head: &Head) -> bool {
 }
 
 impl ArchiveRecord {
-    /// When it was fetched, as written.
-    pub(crate) fn date(&self) -> Option<&str> {
-        self.header.field("WARC-Date")
+    /// The document that it holds, or where its address leads; none if that is nothing for a reader,
+    /// or is not there any more.
+    #[must_use]
+    pub fn document(&self) -> Option<Document<'_>> {
+        let content = match self.held()? {
+            Held::Page { bytes, .. } if is_binary(&bytes) => return None,
+            Held::Page { bytes, charset } => {
+                Content::Bytes { bytes: bytes.into(), charset: charset.map(Into::into) }
+            }
+            Held::Redirect(to) => Content::Redirect(to.into()),
+        };
+        // A date that cannot be read is that of no known fetch.
+        let fetched = self.header.field("WARC-Date");
+        Some(Document {
+            url: Some(self.target.as_str().into()),
+            created: fetched.and_then(|date| Timestamp::parse_iso(date).ok()),
+            archived: true,
+            ..Document::new(self.target.as_str(), content)
+        })
     }
 
-    /// What it holds; none if that is nothing for a reader, or is not there any more.
-    pub(crate) fn content(&self) -> Option<Content> {
-        let Some(place) = &self.body_at else { return content_of(&self.block, &self.target) };
+    fn held(&self) -> Option<Held> {
+        let Some(place) = &self.body_at else { return held_by(&self.block, &self.target) };
         let mut file = File::open(place.path.as_ref()).ok()?;
         file.seek(SeekFrom::Start(place.offset)).ok()?;
         let mut reader = Reader::new(file);
         let block = reader.next_record().ok()??.read_block(MAX_BLOCK_BYTES).ok()?;
-        content_of(&block, &self.target)
-    }
-
-    /// Its core text; none if it is no page.
-    pub(crate) fn core_text(&self) -> Option<String> {
-        match self.content()? {
-            Content::Page { bytes, charset } => {
-                Some(core_text(&bytes, charset.as_deref(), Some(&self.target)).page.text)
-            }
-            Content::Redirect(_) => None,
-        }
+        held_by(&block, &self.target)
     }
 
     /// The record as it stands in an archive, a gzip member of its own if so wished.
-    pub(crate) fn to_bytes(&self, gzip: bool) -> Vec<u8> {
+    #[must_use]
+    pub fn to_bytes(&self, gzip: bool) -> Vec<u8> {
         let record = self.header.with_block(&self.block);
         if !gzip {
             return record;
@@ -297,21 +343,20 @@ impl ArchiveRecord {
     }
 }
 
-fn content_of(block: &[u8], target: &str) -> Option<Content> {
+fn held_by(block: &[u8], target: &str) -> Option<Held> {
     let head = Head::parse(block).ok()?;
     if head.status != 200 {
         let base = url::Url::parse(target).ok()?;
         let mut to = base.join(head.header("location")?).ok()?;
         to.set_fragment(None);
-        return (to.as_str() != target).then(|| Content::Redirect(to.into()));
+        return (to.as_str() != target).then(|| Held::Redirect(to.into()));
     }
-    let limit = usize::try_from(MAX_BLOCK_BYTES).unwrap_or(usize::MAX);
-    let body = head.body(block, limit).ok()?;
+    let body = head.body(block, MAX_DOCUMENT_BYTES).ok()?;
     if body.end == End::Damaged && body.bytes.is_empty() {
         return None;
     }
     let charset = head.header("content-type").and_then(charset_of);
-    Some(Content::Page { bytes: body.bytes.into_owned(), charset })
+    Some(Held::Page { bytes: body.bytes.into_owned(), charset })
 }
 
 /// The charset of a `Content-Type`.

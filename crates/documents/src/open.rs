@@ -12,7 +12,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::InputError;
+use crate::error::InputError;
 
 /// What is in an opened input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +31,6 @@ pub enum SourceKind {
     Document,
 }
 
-impl SourceKind {
-    /// Whether [`crate::batches::Batches`] and [`crate::rows::RowParser`] read it.
-    #[must_use]
-    pub fn holds_lines(self) -> bool {
-        matches!(self, SourceKind::JsonLines | SourceKind::Csv)
-    }
-}
-
 /// An opened input, decompressed on the way.
 pub struct Source {
     /// How to name it to a person: the path as given, or `standard input`.
@@ -55,6 +47,9 @@ impl std::fmt::Debug for Source {
     }
 }
 
+/// How standard input is named to a person.
+pub(crate) const STANDARD_INPUT: &str = "standard input";
+
 /// How much is read ahead to tell what a stream is.
 const LOOK_AHEAD: usize = 4 << 10;
 
@@ -66,7 +61,7 @@ const LOOK_AHEAD: usize = 4 << 10;
 /// broken from the start.
 pub fn open(path: &Path) -> Result<Source, InputError> {
     if path.as_os_str() == "-" {
-        return Source::from_reader(io::stdin(), "standard input", None);
+        return Source::from_reader(io::stdin(), STANDARD_INPUT, None);
     }
     let name = path.display().to_string();
     let io = |doing| {
@@ -78,26 +73,6 @@ pub fn open(path: &Path) -> Result<Source, InputError> {
         return Err(io("open")(io::ErrorKind::IsADirectory.into()));
     }
     Source::from_reader(file, &name, kind_by_name(path))
-}
-
-/// Says at once whether a path could be opened, without reading from it: a pipe is left untouched.
-///
-/// # Errors
-///
-/// [`InputError::Io`] if there is no such file, it is a directory, or it may not be read.
-pub fn check(path: &Path) -> Result<(), InputError> {
-    if path.as_os_str() == "-" {
-        return Ok(());
-    }
-    let io = |source| InputError::Io { doing: "open", name: path.display().to_string(), source };
-    let metadata = std::fs::metadata(path).map_err(io)?;
-    if metadata.is_dir() {
-        return Err(io(io::ErrorKind::IsADirectory.into()));
-    }
-    if metadata.is_file() {
-        File::open(path).map_err(io)?;
-    }
-    Ok(())
 }
 
 /// Reads the whole of an opened input, refusing more than `limit` bytes.

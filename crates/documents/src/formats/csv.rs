@@ -17,7 +17,8 @@
 
 use std::sync::Arc;
 
-use crate::rows::{Content, FieldNames, Ranking, Row, RowError, leads_elsewhere};
+use crate::fields::FieldNames;
+use crate::resolve::{RowError, Value, Values};
 
 /// The first record: what the fields of the others are called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,6 +195,7 @@ struct Columns {
     id: Option<usize>,
     url: Option<usize>,
     created: Option<usize>,
+    published: Option<usize>,
     title: Option<usize>,
     site: Option<usize>,
     author: Option<usize>,
@@ -204,7 +206,7 @@ struct Columns {
     ranking: Option<usize>,
 }
 
-/// Reads records into rows, reusing its memory.
+/// Reads records into values, reusing its memory.
 #[derive(Debug, Default)]
 pub(crate) struct RecordParser {
     header: Option<Arc<Header>>,
@@ -228,6 +230,7 @@ impl RecordParser {
             id: column(&names.id),
             url: column(&names.url),
             created: column(&names.created),
+            published: column(&names.published),
             title: column(&names.title),
             site: column(&names.site),
             author: column(&names.author),
@@ -240,12 +243,8 @@ impl RecordParser {
         self.header = Some(Arc::clone(header));
     }
 
-    /// One record. An empty field is as good as none, except an empty text where there is no page.
-    pub(crate) fn row<'a>(
-        &mut self,
-        record: &'a mut [u8],
-        names: &FieldNames,
-    ) -> Result<Row<'a>, RowError> {
+    /// The values of one record.
+    pub(crate) fn values<'a>(&mut self, record: &'a mut [u8]) -> Result<Values<'a>, RowError> {
         let Some(header) = &self.header else { return Err(RowError::NotAnObject) };
         if !split(record, header.separator, &mut self.fields) {
             return Err(RowError::UnclosedQuote);
@@ -255,60 +254,45 @@ impl RecordParser {
             return Err(RowError::FieldCount { got, wanted });
         }
         let record: &'a [u8] = record;
-        let field = |column: Option<usize>| -> Result<Option<&'a str>, RowError> {
-            let Some(column) = column else { return Ok(None) };
+        let value = |column: Option<usize>| -> Value<'a> {
+            let Some(column) = column else { return Value::Missing };
             let (start, end) = self.fields[column];
-            std::str::from_utf8(&record[start..end])
-                .map(Some)
-                .map_err(|_| RowError::NotUtf8 { field: header.names[column].clone() })
+            std::str::from_utf8(&record[start..end]).map_or(Value::NotUtf8, Value::from)
         };
-        let filled = |column| field(column).map(|value| value.filter(|value| !value.is_empty()));
         let columns = &self.columns;
-        let (id, url) = (filled(columns.id)?, filled(columns.url)?);
-        let redirect = filled(columns.redirect)?;
-        let content = match (filled(columns.text)?, filled(columns.html)?) {
-            (None, None) if leads_elsewhere(redirect, url, id) => {
-                Content::Redirect(redirect.unwrap_or_default())
-            }
-            (Some(text), _) => Content::Text(text),
-            (None, Some(html)) => Content::Html(html),
-            (None, None) if columns.text.is_some() => Content::Text(""),
-            (None, None) => {
-                let (text, html) = (names.text.clone(), names.html.clone());
-                return Err(RowError::NoContent { text, html });
-            }
-        };
-        Ok(Row {
-            id: id.map(Into::into),
-            url,
-            created: filled(columns.created)?,
-            title: filled(columns.title)?,
-            site: filled(columns.site)?,
-            author: filled(columns.author)?,
-            language: filled(columns.language)?,
-            content,
-            ranking: filled(columns.ranking)?.map(Ranking::Text),
+        Ok(Values {
+            id: value(columns.id),
+            url: value(columns.url),
+            created: value(columns.created),
+            published: value(columns.published),
+            title: value(columns.title),
+            site: value(columns.site),
+            author: value(columns.author),
+            language: value(columns.language),
+            text: value(columns.text),
+            html: value(columns.html),
+            redirect: value(columns.redirect),
+            ranking: value(columns.ranking),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
     use std::io::Cursor;
 
     use proptest::prelude::*;
 
     use super::*;
-    use crate::batches::{Batch, Batches};
-    use crate::rows::RowParser;
-    use crate::{Source, SourceKind};
+    use crate::formats::json::RowParser;
+    use crate::formats::lines::{BATCH_BYTES, LineReader, Lines};
+    use crate::{Content, Source, SourceKind};
 
     /// All whole records by the cutter and the splitter, with the line each begins on.
     fn records(bytes: &[u8]) -> Vec<(u64, Vec<Vec<u8>>)> {
         let mut batches = batches(bytes);
-        let (mut batch, mut found, mut fields) = (Batch::default(), Vec::new(), Vec::new());
-        while batches.next_into(&mut batch).unwrap() {
+        let (mut batch, mut found, mut fields) = (Lines::default(), Vec::new(), Vec::new());
+        while batches.next_lines(&mut batch).unwrap() {
             let separator = batch.header().unwrap().separator();
             batch.for_each_line(|number, record| {
                 let mut record = record.to_vec();
@@ -325,23 +309,26 @@ mod tests {
         found
     }
 
-    fn batches(bytes: &[u8]) -> Batches {
+    fn batches(bytes: &[u8]) -> LineReader {
         let reader = Cursor::new(bytes.to_vec());
-        Batches::new(Source::from_reader(reader, "test", Some(SourceKind::Csv)).unwrap())
+        LineReader::new(Source::from_reader(reader, "test", Some(SourceKind::Csv)).unwrap())
     }
 
     /// The line of a row, and its id and content or what is wrong with it.
     type Told = (u64, Result<(Option<String>, String), RowError>);
 
     fn rows(bytes: &[u8]) -> Vec<Told> {
-        let (mut batches, mut batch) = (batches(bytes), Batch::default());
+        let (mut batches, mut batch) = (batches(bytes), Lines::default());
         let mut parser = RowParser::new(FieldNames::default());
         let mut rows = Vec::new();
-        while batches.next_into(&mut batch).unwrap() {
-            parser.for_each_row(&mut batch, |number, row| {
-                let row = row.map(|row| match row.content {
-                    Content::Text(text) => (row.id.map(Cow::into_owned), text.to_owned()),
-                    Content::Html(html) | Content::Redirect(html) => (None, html.to_owned()),
+        while batches.next_lines(&mut batch).unwrap() {
+            parser.for_each_row(&mut batch, &|_| Some(String::new()), |number, row| {
+                let row = row.map(|row| {
+                    let id = (!row.id.is_empty()).then(|| row.id.into_owned());
+                    match row.content {
+                        Content::Text(text) | Content::Page(text) => (id, text.into_owned()),
+                        other => panic!("{other:?}"),
+                    }
                 });
                 rows.push((number, row));
             });
@@ -382,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_record_longer_than_a_batch_stays_whole() {
-        let long = "x\n".repeat(crate::batches::BATCH_BYTES);
+        let long = "x\n".repeat(BATCH_BYTES);
         let found = records(format!("text\n\"{long}\"\nlast\n").as_bytes());
         assert_eq!(found[0], (2, vec![long.into_bytes()]));
         assert_eq!(found[1].1, [b"last".to_vec()]);

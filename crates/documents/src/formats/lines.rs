@@ -13,8 +13,14 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use crate::csv::{Cutter, Header};
-use crate::{InputError, Source, SourceKind};
+use serde_json::Value;
+
+use super::csv::{Cutter, Header};
+use super::json::{PADDING, RowParser};
+use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
+use crate::error::InputError;
+use crate::inputs::InputFile;
+use crate::open::{Source, SourceKind};
 
 /// About how many bytes of lines a batch holds: large enough that handing it over costs nothing,
 /// small enough to stay in the second-level cache while it is worked on.
@@ -23,9 +29,12 @@ pub const BATCH_BYTES: usize = 512 << 10;
 /// The longest line that is read; a longer one is refused by its number.
 pub const MAX_LINE_BYTES: usize = 1 << 30;
 
+/// How far is looked for a first line that is an object.
+const LOOK_BYTES: usize = 16 << 20;
+
 /// Whole lines of one input.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct Lines {
     bytes: Vec<u8>,
     lines: Vec<Line>,
     header: Option<Arc<Header>>,
@@ -39,7 +48,7 @@ struct Line {
     end: usize,
 }
 
-impl Batch {
+impl Lines {
     /// Calls `each` with the number of every line, counted from one, and its bytes without the line
     /// break, followed by at least `padding` readable bytes of no meaning; the length comes third.
     /// Blank lines are passed over.
@@ -50,6 +59,10 @@ impl Batch {
             }
             each(number, &mut self.bytes[start..], end - start);
         }
+    }
+
+    fn is_blank(&self, line: &Line) -> bool {
+        self.bytes[line.start..line.end].iter().all(u8::is_ascii_whitespace)
     }
 
     /// Calls `each` with the number of every line, counted from one, and the line without its break.
@@ -79,11 +92,9 @@ impl Batch {
     }
 }
 
-const PADDING: usize = simd_json::INPUT_PADDING;
-
 /// Cuts an input into batches.
 #[derive(Debug)]
-pub struct Batches {
+pub struct LineReader {
     source: Source,
     next_line: u64,
     done: bool,
@@ -91,11 +102,11 @@ pub struct Batches {
     header: Option<Arc<Header>>,
 }
 
-impl Batches {
+impl LineReader {
     /// Batches of the lines of `source`, or of its records if it is a CSV file.
     #[must_use]
     pub fn new(source: Source) -> Self {
-        Batches { source, next_line: 1, done: false, header: None }
+        LineReader { source, next_line: 1, done: false, header: None }
     }
 
     /// The name of the input.
@@ -125,31 +136,31 @@ impl Batches {
         Ok(self.header.as_ref())
     }
 
-    /// Reads the next batch into `batch`, reusing its memory. `false` at the end of the input. The
+    /// Reads the next batch into `lines`, reusing its memory. `false` at the end of the input. The
     /// first batch of a CSV file may hold its header alone.
     ///
     /// # Errors
     ///
     /// If the input cannot be read on, or a line is longer than [`MAX_LINE_BYTES`]. What was read of
-    /// the batch before is kept in `batch`; after an error the input is at its end.
-    pub fn next_into(&mut self, batch: &mut Batch) -> Result<bool, InputError> {
-        batch.clear();
+    /// the batch before is kept in `lines`; after an error the input is at its end.
+    pub fn next_lines(&mut self, lines: &mut Lines) -> Result<bool, InputError> {
+        lines.clear();
         let first = self.next_line == 1;
-        let mut result = self.header().map(|header| batch.header = header.cloned());
-        while result.is_ok() && !self.done && batch.bytes.len() < BATCH_BYTES {
-            let whole = batch.bytes.len();
-            match self.next_line(&mut batch.bytes) {
-                Ok(Some(line)) => batch.lines.push(line),
+        let mut result = self.header().map(|header| lines.header = header.cloned());
+        while result.is_ok() && !self.done && lines.bytes.len() < BATCH_BYTES {
+            let whole = lines.bytes.len();
+            match self.next_line(&mut lines.bytes) {
+                Ok(Some(line)) => lines.lines.push(line),
                 Ok(None) => {}
                 Err(error) => {
-                    batch.bytes.truncate(whole);
+                    lines.bytes.truncate(whole);
                     result = Err(error);
                 }
             }
         }
         self.done |= result.is_err();
-        batch.bytes.resize(batch.bytes.len() + PADDING, b'\n');
-        result.map(|()| !batch.lines.is_empty() || (first && batch.header.is_some()))
+        lines.bytes.resize(lines.bytes.len() + PADDING, b'\n');
+        result.map(|()| !lines.lines.is_empty() || (first && lines.header.is_some()))
     }
 
     /// Appends one line with its break, or one record; none at the end.
@@ -220,6 +231,65 @@ impl Batches {
     }
 }
 
+impl FormatReader for LineReader {
+    fn next_into(&mut self, piece: &mut Piece) -> bool {
+        // The memory of the lines goes from piece to piece.
+        if !matches!(piece.rows, Rows::Lines(_)) {
+            piece.rows = Rows::Lines(Lines::default());
+        }
+        let Rows::Lines(lines) = &mut piece.rows else { unreachable!("they were just made") };
+        self.next_lines(lines).unwrap_or_else(|error| {
+            piece.broken = Some(error.without_name());
+            true
+        })
+    }
+
+    fn field_names(&mut self) -> Option<Vec<String>> {
+        if self.source.kind == SourceKind::Csv {
+            return self.header().ok()?.map(|header| header.names().to_vec());
+        }
+        let (mut line, mut looked) = (Vec::new(), 0);
+        while looked < LOOK_BYTES {
+            line.clear();
+            self.read_line(&mut line, 0).ok().filter(|&more| more)?;
+            looked += line.len();
+            let start = if looked == line.len() { byte_order_mark(&line) } else { 0 };
+            if let Ok(Value::Object(row)) = serde_json::from_slice(line[start..].trim_ascii()) {
+                return Some(row.keys().cloned().collect());
+            }
+        }
+        None
+    }
+}
+
+impl FormatRows for Lines {
+    fn count(&self) -> usize {
+        self.lines.iter().filter(|line| !self.is_blank(line)).count()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.input_bytes() as u64
+    }
+
+    fn for_each_document(
+        &mut self,
+        file: &InputFile,
+        parser: &mut RowParser,
+        each: &mut Visitor<'_>,
+    ) {
+        let place = |number| Some(format!("{}:{number}", file.name.display()));
+        parser.for_each_row(self, &place, |number, row| {
+            each(
+                Some(number),
+                match row {
+                    Ok(document) => RowOutcome::Document(document),
+                    Err(error) => RowOutcome::Refused(error.to_string()),
+                },
+            );
+        });
+    }
+}
+
 fn byte_order_mark(line: &[u8]) -> usize {
     if line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }
 }
@@ -234,10 +304,10 @@ mod tests {
 
     fn lines(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
         let source = Source::from_reader(Cursor::new(bytes.to_vec()), "test", None).unwrap();
-        let mut batches = Batches::new(source);
-        let mut batch = Batch::default();
+        let mut batches = LineReader::new(source);
+        let mut batch = Lines::default();
         let mut lines = Vec::new();
-        while batches.next_into(&mut batch).unwrap() {
+        while batches.next_lines(&mut batch).unwrap() {
             batch.for_each_line(|number, line| lines.push((number, line.to_vec())));
         }
         lines

@@ -1,0 +1,86 @@
+//! A file that is one document: a piece with one row.
+//!
+//! The file is opened by the thread that cuts the input, to tell its format, and read by the one that
+//! works on it.
+
+use std::path::{Path, PathBuf};
+
+use super::json::RowParser;
+use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
+use crate::document::{Content, Document};
+use crate::error::InputError;
+use crate::inputs::InputFile;
+use crate::one_file::read_text_bytes;
+use crate::open::{Source, open};
+
+/// A file that is one document.
+#[derive(Debug)]
+pub struct WholeFile {
+    path: PathBuf,
+    /// The opened file, until it was read.
+    source: Option<Source>,
+    bytes: u64,
+}
+
+impl WholeFile {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn read(&mut self) -> Result<Vec<u8>, InputError> {
+        let source = match self.source.take() {
+            Some(source) => source,
+            None => open(&self.path)?,
+        };
+        read_text_bytes(source)
+    }
+}
+
+/// Hands out a file as the one row it is.
+pub(crate) struct WholeFileReader(Option<WholeFile>);
+
+impl WholeFileReader {
+    pub(crate) fn new(source: Source, path: PathBuf) -> Self {
+        WholeFileReader(Some(WholeFile { path, source: Some(source), bytes: 0 }))
+    }
+}
+
+impl FormatReader for WholeFileReader {
+    fn next_into(&mut self, piece: &mut Piece) -> bool {
+        let Some(file) = self.0.take() else { return false };
+        piece.rows = Rows::File(file);
+        true
+    }
+
+    fn field_names(&mut self) -> Option<Vec<String>> {
+        None
+    }
+}
+
+impl FormatRows for WholeFile {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn for_each_document(
+        &mut self,
+        file: &InputFile,
+        _parser: &mut RowParser,
+        each: &mut Visitor<'_>,
+    ) {
+        let bytes = match self.read() {
+            Ok(bytes) => bytes,
+            Err(error) => return each(None, RowOutcome::Refused(error.without_name())),
+        };
+        self.bytes = bytes.len() as u64;
+        let content = Content::Bytes { bytes: bytes.into(), charset: None };
+        let id = file.name.display().to_string();
+        each(None, RowOutcome::Document(Document::new(id, content)));
+    }
+}
