@@ -172,7 +172,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         .collect();
     folder.open_empty()?;
     write_file(&folder.path().join("curves.csv"), summary.csv().as_bytes())?;
-    write_file(&folder.path().join("curves.svg"), svg(&curves).as_bytes())?;
+    write_file(&folder.path().join("curves.svg"), svg(&curves).into_string().as_bytes())?;
     publish(&folder)?;
     if read.left_out > 0 {
         report::note(&format!(
