@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, NullArray, RecordBatch,
-    StringArray, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray,
+    UInt64Array,
 };
 use parquet::arrow::ArrowWriter;
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub(super) fn parquet(row: &GoldenRow) -> Vec<u8> {
         let content = row.bytes.as_ref().filter(|_| name == "text" || name == "html");
         let array: ArrayRef = match (value, content) {
             (_, Some((bytes, _))) => Arc::new(BinaryArray::from(vec![bytes.as_slice()])),
-            (Value::Null, _) => Arc::new(NullArray::new(1)),
+            (Value::Null, _) => Arc::new(StringArray::from(vec![None::<&str>])),
             (Value::Bool(value), _) => Arc::new(BooleanArray::from(vec![*value])),
             (Value::String(text), _) => Arc::new(StringArray::from(vec![text.as_str()])),
             (Value::Number(number), _) => match (number.as_i64(), number.as_u64()) {
