@@ -6,7 +6,7 @@
 use wonbon_crawl::sink::{PageSink, SinkError, SinkPage, Ticket, Verdict};
 use wonbon_input::rows::Ranking;
 use wonbon_input::time::microseconds;
-use wonbon_store::{Content, Kind, NewDocument, Pending, Recognised, Redirect, Store, StoreError};
+use wonbon_store::{Content, Kind, NewDocument, Pending, Redirect, Store, StoreError};
 
 /// Adds pages to a store, as one sweep.
 pub struct IntoStore {
@@ -61,11 +61,7 @@ impl PageSink for IntoStore {
             sweep: Some(self.sweep),
             content: Content::Extracted { bytes: page.bytes, text: page.text },
         };
-        let pending = match self.store.recognise(&document)? {
-            Some(_) => self.store.submit_recognised(Recognised::of(&document))?,
-            None => self.store.submit(self.store.prepare(&document)?)?,
-        };
-        Ok(verdict_of(pending))
+        Ok(verdict_of(self.store.submit_document(&document)?))
     }
 
     fn redirect(&self, from: &str, to: &str) -> Result<Ticket, SinkError> {

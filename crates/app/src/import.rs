@@ -18,7 +18,7 @@ use wonbon_cluster::reading::{Inputs, Piece, Skipped, Visited, for_each_unknown_
 use wonbon_input::time::microseconds;
 use wonbon_store::{
     Added, Content, NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store,
-    StoreError,
+    StoreError, Stored,
 };
 
 use crate::answers::AddSummary;
@@ -155,7 +155,13 @@ impl Ready {
         let document = new_document(visited).map_err(|error| error.to_string())?;
         let document = NewDocument { sweep, ..document };
         if visited.recognised {
-            return Ok(Ready::Seen(Recognised::of(&document)));
+            // Its core text was not taken out; the store does it if the document changes before.
+            let content = Content::Bytes { bytes: visited.bytes, declared: None };
+            let recognised = Recognised::of(&NewDocument { content, ..document });
+            return Ok(Ready::Seen(match visited.archived {
+                true => recognised.created_at_the_latest(),
+                false => recognised,
+            }));
         }
         let prepared = store.prepare(&document).map_err(|error| error.to_string())?;
         Ok(Ready::Document(Box::new(match visited.archived {
@@ -263,18 +269,12 @@ impl<L: Listener> Importer<'_, L> {
                 return Ok(());
             }
             Waiting::Document(key, since, pending) => (key, since, pending.wait()),
-            Waiting::Seen(key, since, pending) => match pending.wait() {
-                Err(StoreError::NotRecognised { key }) => {
-                    self.refuse(&format!(
-                        "`{key}` stands here twice with different content: add it once more"
-                    ));
-                    return Ok(());
-                }
-                added => {
-                    self.summary.recognised += 1;
-                    (key, since, added)
-                }
-            },
+            Waiting::Seen(key, since, pending) => {
+                let added = pending.wait();
+                let unchanged = |added: &Added| added.stored == Stored::Unchanged;
+                self.summary.recognised += u64::from(added.as_ref().is_ok_and(unchanged));
+                (key, since, added)
+            }
         };
         let added = added.map_err(ImportError::Store)?;
         self.summary.count(&added);
