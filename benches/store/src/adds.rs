@@ -18,6 +18,7 @@ use cpu_time::ProcessTime;
 use wonbon_index::CopyIndex;
 use wonbon_store::{NewDocument, Pending, Store, StoreParams};
 use wonbon_testkit::generate::{Corpus, CorpusParams};
+use wonbon_time::Timestamp;
 
 use crate::AddsArgs;
 
@@ -153,7 +154,7 @@ fn submit(store: &Store, corpus: &Corpus, number: u64) -> anyhow::Result<Pending
     let key = format!("https://blog{}.example/{number}", number % 1000);
     let new = NewDocument {
         title: Some(document.title.as_str().into()),
-        ..NewDocument::text(&key, Some(number as i64), &document.text)
+        ..NewDocument::text(&key, Some(Timestamp::from_microseconds(number as i64)), &document.text)
     };
     Ok(store.submit(store.prepare(&new)?)?)
 }
@@ -228,7 +229,11 @@ fn add_from(
                         let started = Instant::now();
                         let new = NewDocument {
                             title: Some(post.title.as_str().into()),
-                            ..NewDocument::text(&key, Some(post.number as i64), &post.text)
+                            ..NewDocument::text(
+                                &key,
+                                Some(Timestamp::from_microseconds(post.number as i64)),
+                                &post.text,
+                            )
                         };
                         store.add(&new)?;
                         times.push(started.elapsed());

@@ -14,6 +14,7 @@ use anyhow::Context;
 use wonbon_store::{
     Measure, NewDocument, Question, SourcesQuestion, Store, StoreError, StoreParams,
 };
+use wonbon_time::Timestamp;
 
 use crate::QuestionsArgs;
 use crate::adds::{corpus, fill, percentiles};
@@ -65,7 +66,7 @@ pub fn run(args: &QuestionsArgs) -> anyhow::Result<()> {
             let (key, text) = (key(number), text(number));
             Ok(store.submit(store.prepare(&NewDocument::text(
                 &key,
-                Some(number as i64),
+                Some(Timestamp::from_microseconds(number as i64)),
                 &text,
             ))?)?)
         })?;

@@ -6,6 +6,8 @@
 //! that does not end took more than 4 GB of addresses. So the size decides.
 //!
 //! The library leaves the choice to whoever links it; the program and the store's benchmark choose this.
+
+#![warn(unreachable_pub)]
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

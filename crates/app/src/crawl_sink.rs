@@ -4,14 +4,13 @@
 //! this: the program (`wonbon crawl --store`) and the service's jobs.
 
 use wonbon_crawl::sink::{PageSink, SinkError, SinkPage, Ticket, Verdict};
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::microseconds;
 use wonbon_store::{Content, Kind, NewDocument, Pending, Redirect, Store, StoreError};
+use wonbon_time::Timestamp;
 
 /// Adds pages to a store, as one sweep.
 pub struct IntoStore {
     store: Store,
-    sweep: i64,
+    sweep: Timestamp,
 }
 
 impl std::fmt::Debug for IntoStore {
@@ -21,12 +20,12 @@ impl std::fmt::Debug for IntoStore {
 }
 
 impl IntoStore {
-    /// As the sweep of a date, in microseconds since 1970.
+    /// As the sweep of a date.
     ///
     /// # Errors
     ///
     /// [`StoreError::SweepTooEarly`] if the store has a later one.
-    pub fn sweep(store: Store, sweep: i64) -> Result<Self, StoreError> {
+    pub fn sweep(store: Store, sweep: Timestamp) -> Result<Self, StoreError> {
         if let Some(latest) = store.sweeps()?.last().copied()
             && sweep < latest
         {
@@ -49,7 +48,7 @@ fn verdict_of(pending: Pending) -> Ticket {
 
 impl PageSink for IntoStore {
     fn page(&self, page: &SinkPage<'_>) -> Result<Ticket, SinkError> {
-        let created = page.published.and_then(|text| microseconds(Ranking::Text(text)));
+        let created = page.published.and_then(|text| Timestamp::parse_text(text).ok());
         let document = NewDocument {
             key: page.address.into(),
             created,

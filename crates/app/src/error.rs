@@ -188,8 +188,6 @@ pub fn public_sentence(error: &StoreError) -> Option<String> {
         | StoreError::DiskFull
         | StoreError::Search(wonbon_store::SearchError::TooDeep { .. }) => Some(error.to_string()),
         StoreError::SweepTooEarly { sweep, latest } => {
-            let date = wonbon_input::time::format_time;
-            let (sweep, latest) = (date(*sweep), date(*latest));
             Some(format!("the sweep of {sweep} is earlier than the latest, of {latest}"))
         }
         StoreError::AlreadyThere { .. } => Some("there is a store of this name already".to_owned()),

@@ -15,11 +15,12 @@ use std::time::Instant;
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::progress::Progress;
 use wonbon_cluster::reading::{Inputs, Piece, Skipped, Visited, for_each_unknown_document};
-use wonbon_input::time::microseconds;
+use wonbon_input::rows::Ranking;
 use wonbon_store::{
     Added, Content, NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store,
     StoreError, Stored,
 };
+use wonbon_time::Timestamp;
 
 use crate::answers::AddSummary;
 
@@ -31,7 +32,7 @@ pub struct Import<'a> {
     /// Which files.
     pub inputs: &'a Inputs,
     /// The date of the sweep that saw the documents, if one did.
-    pub sweep: Option<i64>,
+    pub sweep: Option<Timestamp>,
     /// Threads that read.
     pub threads: NonZeroUsize,
     /// Documents that may be on their way through the store at a time. More share a commit.
@@ -105,14 +106,14 @@ pub struct NotATime {
 ///
 /// [`NotATime`].
 pub fn new_document<'a>(visited: &Visited<'a>) -> Result<NewDocument<'a>, NotATime> {
-    let created =
-        match visited.created {
-            None => None,
-            Some(value) => Some(microseconds(value).ok_or_else(|| NotATime {
-                key: visited.id.to_owned(),
-                time: format!("{value:?}"),
-            })?),
+    let created = visited.created.map(|value| {
+        let read = match value {
+            Ranking::Number(number) => Timestamp::from_number(number),
+            Ranking::Text(text) => Timestamp::parse_text(text),
         };
+        read.map_err(|_| NotATime { key: visited.id.to_owned(), time: format!("{value:?}") })
+    });
+    let created = created.transpose()?;
     Ok(NewDocument {
         key: visited.id.into(),
         created,
@@ -137,7 +138,7 @@ enum Ready {
 
 impl Ready {
     /// Makes a row ready, or says in words why it cannot be.
-    fn of(store: &Store, sweep: Option<i64>, visited: &Visited<'_>) -> Result<Ready, String> {
+    fn of(store: &Store, sweep: Option<Timestamp>, visited: &Visited<'_>) -> Result<Ready, String> {
         if let Some(to) = visited.redirect {
             // What leads elsewhere is the address, whatever else the row is called.
             let key = visited.url.unwrap_or(visited.id).to_owned();

@@ -1,5 +1,7 @@
 //! Parameters as people and programs write them, checked once for flags, JSON and forms.
 
+use wonbon_time::Timestamp;
+
 use crate::error::RequestError;
 
 /// How many results are wanted: from 1 to `most`.
@@ -38,16 +40,16 @@ pub fn threshold(wanted: f64) -> Result<f64, RequestError> {
     }
 }
 
-/// A date as people write it, in microseconds since 1970; none for an empty field.
+/// A date as people write it; none for an empty field.
 ///
 /// # Errors
 ///
 /// [`RequestError::Parameter`].
-pub fn date(name: &'static str, text: Option<&str>) -> Result<Option<i64>, RequestError> {
+pub fn date(name: &'static str, text: Option<&str>) -> Result<Option<Timestamp>, RequestError> {
     let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
-    wonbon_input::time::microseconds(wonbon_input::rows::Ranking::Text(text))
+    Timestamp::parse_text(text)
         .map(Some)
-        .ok_or_else(|| RequestError::parameter(name, "a date such as 2026-11-15", text))
+        .map_err(|_| RequestError::parameter(name, "a date such as 2026-11-15", text))
 }
 
 /// One of several names; the first of them if none is given.

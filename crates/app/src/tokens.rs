@@ -15,12 +15,11 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::{format_time, microseconds};
+use wonbon_time::Timestamp;
 
 /// What begins every token, so that one that leaked is known for what it is.
 const PREFIX: &str = "wonbon_";
@@ -135,19 +134,12 @@ impl Token {
 
     /// Whether its time is over.
     #[must_use]
-    pub fn is_expired(&self, now: i64) -> bool {
+    pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires.as_deref().is_some_and(|expires| {
             // A time that cannot be read is over.
-            microseconds(Ranking::Text(expires)).is_none_or(|expires| expires <= now)
+            !Timestamp::parse_text(expires).is_ok_and(|expires| expires > now)
         })
     }
-}
-
-/// Now, in microseconds since 1970.
-#[must_use]
-pub fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// Random bytes from the system.
@@ -243,7 +235,7 @@ impl Tokens {
         &mut self,
         name: &str,
         scopes: &[Scope],
-        expires: Option<i64>,
+        expires: Option<Timestamp>,
     ) -> std::io::Result<String> {
         let secret = format!("{PREFIX}{}", hexadecimal(&random_bytes::<32>()?));
         let mut scopes = scopes.to_vec();
@@ -253,8 +245,8 @@ impl Tokens {
             id: hexadecimal(&random_bytes::<4>()?),
             name: name.to_owned(),
             scopes,
-            created: format_time(now()),
-            expires: expires.map(format_time),
+            created: Timestamp::now().to_string(),
+            expires: expires.map(|time| time.to_string()),
             hash: hash_of(&secret),
         });
         Ok(secret)
@@ -345,7 +337,8 @@ mod tests {
         let path = folder.path().join("tokens");
         let mut tokens = Tokens::read(&path).unwrap();
         let secret = tokens.create("crawler", &[Scope::Add, Scope::Read], None).unwrap();
-        let other = tokens.create("reader", &[Scope::Read], Some(5)).unwrap();
+        let other =
+            tokens.create("reader", &[Scope::Read], Some(Timestamp::from_microseconds(5))).unwrap();
         assert_eq!(secret.len(), PREFIX.len() + 64);
         tokens.write(&path).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
@@ -360,8 +353,8 @@ mod tests {
         let token = tokens.find(&secret).unwrap();
         assert_eq!(token.name, "crawler");
         assert!(token.allows(Scope::Read) && token.allows(Scope::Add));
-        assert!(!token.allows(Scope::Admin) && !token.is_expired(now()));
-        assert!(tokens.find(&other).unwrap().is_expired(now()));
+        assert!(!token.allows(Scope::Admin) && !token.is_expired(Timestamp::now()));
+        assert!(tokens.find(&other).unwrap().is_expired(Timestamp::now()));
         assert!(tokens.find("wonbon_0").is_none());
         let id = token.id.clone();
         assert!(tokens.revoke(&id) && !tokens.revoke(&id));

@@ -9,7 +9,7 @@ use wonbon_app::answers;
 use wonbon_app::compare::{Comparison, Relation, Side};
 use wonbon_pages::{Compared, Shared, comparison_page};
 use wonbon_sketch::{Estimate, FeatureMaker, FeatureParams};
-use wonbon_text::difference::{Difference, Kind, difference};
+use wonbon_text::difference::{Difference, SpanKind, difference};
 use wonbon_text::shingles::Shingler;
 
 use crate::Outcome;
@@ -172,21 +172,21 @@ fn passages(a: &Side<'_>, b: &Side<'_>, found: &Difference) -> String {
     let mut out = String::new();
     for (index, span) in found.spans.iter().enumerate() {
         match span.kind {
-            Kind::OnlyLeft => {
+            SpanKind::OnlyLeft => {
                 let _ = write!(out, "{removed}[-{}-]{removed:#} ", left(span.left.clone()));
             }
-            Kind::OnlyRight => {
+            SpanKind::OnlyRight => {
                 let _ = write!(out, "{added}{{+{}+}}{added:#} ", right(span.right.clone()));
             }
-            Kind::MovedLeft(block) => {
+            SpanKind::MovedLeft(block) => {
                 let (number, words) = (block + 1, left(span.left.clone()));
                 let _ = write!(out, "{elsewhere}[{number}> {words} {number}>]{elsewhere:#} ");
             }
-            Kind::MovedRight(block) => {
+            SpanKind::MovedRight(block) => {
                 let (number, words) = (block + 1, right(span.right.clone()));
                 let _ = write!(out, "{elsewhere}{{>{number} {words} >{number}}}{elsewhere:#} ");
             }
-            Kind::Same => {
+            SpanKind::Same => {
                 let (words, first, last) =
                     (span.left.clone(), index == 0, index + 1 == found.spans.len());
                 let behind = if first { 0 } else { CONTEXT_WORDS };
@@ -204,7 +204,7 @@ fn passages(a: &Side<'_>, b: &Side<'_>, found: &Difference) -> String {
             }
         }
     }
-    if found.spans.iter().all(|span| span.kind == Kind::Same) {
+    if found.spans.iter().all(|span| span.kind == SpanKind::Same) {
         return "no differing words\n".to_owned();
     }
     out.truncate(out.trim_end().len());

@@ -28,9 +28,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
+use wonbon_time::Timestamp;
 
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::microseconds;
 use wonbon_server::{Config, LogFormat, start_logging};
 use wonbon_store::{Content, Kind, NewDocument, Page, Query, Store, StoreParams};
 
@@ -110,7 +109,7 @@ pub(crate) fn run(args: &Args, chosen: Option<&Path>) -> anyhow::Result<Outcome>
     for post in &posts {
         let start = Instant::now();
         let added = store.add(&NewDocument {
-            created: microseconds(Ranking::Text(&post.created)),
+            created: Timestamp::parse_text(&post.created).ok(),
             title: post.title.as_deref().map(Into::into),
             site: Some(post.blog().into()),
             content: Content::Bytes { bytes: &post.bytes, declared: post.charset.as_deref() },

@@ -1,8 +1,10 @@
 //! `wonbon token`: who may use the service.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use wonbon_app::tokens::{Scope, TokenError, Tokens, now};
+use wonbon_app::tokens::{Scope, TokenError, Tokens};
+use wonbon_time::Timestamp;
 
 use crate::output::Output;
 use crate::store::date;
@@ -39,7 +41,7 @@ enum Command {
         scope: Scope,
         /// When it ends: a date, or a time from now as in 30d or 12h; never if not said.
         #[arg(long, value_name = "WHEN", value_parser = end)]
-        expires: Option<i64>,
+        expires: Option<Timestamp>,
     },
     /// List tokens, without their secrets.
     List {
@@ -56,14 +58,14 @@ enum Command {
 }
 
 /// A date, or a time from now.
-fn end(text: &str) -> Result<i64, String> {
-    let from_now = |suffix: char, seconds: i64| {
-        let number: i64 = text.strip_suffix(suffix)?.parse().ok()?;
-        now().checked_add(number.checked_mul(seconds)?.checked_mul(1_000_000)?)
+fn end(text: &str) -> Result<Timestamp, String> {
+    let from_now = |suffix: char, seconds: u64| {
+        let number: u64 = text.strip_suffix(suffix)?.parse().ok()?;
+        Some(Timestamp::now() + Duration::from_secs(number.checked_mul(seconds)?))
     };
     let when = from_now('d', 86_400).or_else(|| from_now('h', 3600)).map_or_else(|| date(text), Ok);
     let when = when.map_err(|_| "write a date such as 2027-01-31, or 30d or 12h".to_owned())?;
-    if when <= now() {
+    if when <= Timestamp::now() {
         return Err("it would have ended already".to_owned());
     }
     Ok(when)
@@ -82,7 +84,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::List { json } => {
             for token in &tokens.tokens {
                 let scopes: Vec<&str> = token.scopes.iter().map(|scope| scope.name()).collect();
-                let is_expired = token.is_expired(now());
+                let is_expired = token.is_expired(Timestamp::now());
                 if *json {
                     output.json_line(&serde_json::json!({
                         "id": token.id,

@@ -8,8 +8,9 @@ use std::io::{Read, Write};
 
 use serde_json::Value;
 use support::{Files, json_lines, stderr, stdout, wonbon};
+use wonbon_time::Timestamp;
 use wonbon_warc::http::response_head;
-use wonbon_warc::{Date, Digest, Place, Record, RefersTo, Writer, lines};
+use wonbon_warc::{Digest, Place, Record, RefersTo, Writer, lines};
 
 const FERRY: &str = "one morning the old ferry did not come and the whole village stood on the quay \
     with baskets and bicycles and one very patient goat waiting for somebody to explain";
@@ -68,8 +69,8 @@ impl Archive {
     }
 }
 
-fn date(day: i64) -> Date {
-    Date::from_unix_milliseconds(FIRST + day * DAY)
+fn date(day: i64) -> Timestamp {
+    Timestamp::from_milliseconds(FIRST + day * DAY)
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use wonbon_input::rows::Ranking;
-use wonbon_input::time::seconds;
+use wonbon_time::Timestamp;
 
 /// Which document of a family is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,14 +42,24 @@ impl Keep {
     /// The key of a document. [`MISSING`] where the field says nothing.
     #[must_use]
     pub fn key(&self, ranking: Option<Ranking<'_>>, text_bytes: usize) -> u64 {
+        let time = || match ranking? {
+            Ranking::Number(number) => Timestamp::from_number(number).ok(),
+            Ranking::Text(text) => Timestamp::parse_text(text).ok(),
+        };
         let number = || match ranking? {
             Ranking::Number(number) => Some(number),
-            Ranking::Text(text) => seconds(text).or_else(|| text.trim().parse().ok()),
+            Ranking::Text(text) => Timestamp::parse_iso(text)
+                .map(Timestamp::as_seconds)
+                .ok()
+                .or_else(|| text.trim().parse().ok()),
         };
         match self {
             Keep::First | Keep::Last => 0,
             Keep::Longest => u64::MAX - 1 - text_bytes as u64,
-            Keep::Earliest | Keep::Min(_) => number().and_then(ordered).unwrap_or(MISSING),
+            Keep::Earliest => {
+                time().map_or(MISSING, |time| (time.as_microseconds() as u64) ^ 1 << 63)
+            }
+            Keep::Min(_) => number().and_then(ordered).unwrap_or(MISSING),
             Keep::Max(_) => number().and_then(|n| ordered(-n)).unwrap_or(MISSING),
         }
     }
@@ -116,6 +126,22 @@ mod tests {
             assert_eq!(text.parse::<Keep>().unwrap().to_string(), text);
         }
         assert!("min:".parse::<Keep>().is_err() && "newest".parse::<Keep>().is_err());
+    }
+
+    #[test]
+    fn the_earliest_time_comes_first_however_it_is_written() {
+        let key = |ranking| Keep::Earliest.key(Some(ranking), 0);
+        let times = [
+            Ranking::Text("1969-12-31T23:59:59Z"),
+            Ranking::Number(0.5),
+            Ranking::Text("2024-05-01"),
+            Ranking::Number(1_714_521_601_000.0),
+            Ranking::Text("1714521602000000"),
+            Ranking::Text("2024-05-01T09:00:03+09:00"),
+        ];
+        assert!(times.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
+        assert_eq!(key(Ranking::Text("2024-02-31")), MISSING);
+        assert_eq!(key(Ranking::Number(f64::NAN)), MISSING);
     }
 
     proptest! {

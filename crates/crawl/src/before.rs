@@ -15,6 +15,7 @@ use std::io::{BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
+use wonbon_time::Timestamp;
 use wonbon_warc::{Reader, WarcError, http};
 
 use crate::addresses::Addresses;
@@ -44,7 +45,7 @@ pub(crate) struct Before {
 #[derive(Debug)]
 pub(crate) struct OldPage {
     /// When it was asked for.
-    pub(crate) at: i64,
+    pub(crate) at: Timestamp,
     pub(crate) digest: [u8; 20],
     /// What the server called it, and its date, as last heard.
     pub(crate) etag: Option<String>,

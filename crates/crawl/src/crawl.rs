@@ -34,9 +34,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
+use wonbon_time::Timestamp;
 
 use crate::before::Before;
-use crate::clock::microseconds_now;
 use crate::engine::{Engine, Parts, event_channel};
 use crate::error::CrawlError;
 use crate::fetch::Fetcher;
@@ -58,8 +58,9 @@ pub(crate) fn log_path(directory: &Path) -> PathBuf {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Beginning {
     pub(crate) plan: Plan,
-    /// When the crawl was begun, in microseconds since 1970.
-    pub(crate) begun: i64,
+    /// When the crawl was begun.
+    #[serde(with = "wonbon_time::microseconds")]
+    pub(crate) begun: Timestamp,
     /// The directory of the sweep before.
     pub(crate) before: Option<PathBuf>,
 }
@@ -110,7 +111,7 @@ impl Crawl {
         std::fs::create_dir_all(directory.join("archive"))
             .map_err(|source| CrawlError::io("create", directory, source))?;
         let lock = lock(directory)?;
-        let begun = microseconds_now();
+        let begun = Timestamp::now();
         let before = before.map(std::path::absolute).transpose().map_err(io)?;
         let beginning = Beginning { plan, begun, before };
         let mut log = LogWriter::create(&log_path(directory))?;
@@ -150,12 +151,12 @@ impl Crawl {
         Ok(beginning_of(directory)?.plan)
     }
 
-    /// When the crawl in a directory was begun, in microseconds since 1970.
+    /// When the crawl in a directory was begun.
     ///
     /// # Errors
     ///
     /// There is none.
-    pub fn begun_of(directory: &Path) -> Result<i64, CrawlError> {
+    pub fn begun_of(directory: &Path) -> Result<Timestamp, CrawlError> {
         Ok(beginning_of(directory)?.begun)
     }
 
@@ -226,9 +227,9 @@ impl Crawl {
         &self.state.plan
     }
 
-    /// When the crawl was begun, in microseconds since 1970: the date of its sweep.
+    /// When the crawl was begun: the date of its sweep.
     #[must_use]
-    pub fn begun(&self) -> i64 {
+    pub fn begun(&self) -> Timestamp {
         self.beginning.begun
     }
 
@@ -257,7 +258,7 @@ impl Crawl {
         let files = Files {
             directory,
             log: self.log,
-            seed: beginning.begun as u64,
+            seed: beginning.begun.as_microseconds() as u64,
             commit: self.commit,
             ids: self.ids,
         };

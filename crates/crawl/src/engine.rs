@@ -30,9 +30,9 @@ use hyper::header::{ETAG, HeaderName, HeaderValue, LAST_MODIFIED};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant as Deadline, sleep_until};
 use url::Url;
+use wonbon_time::Timestamp;
 
 use crate::before::Before;
-use crate::clock::microseconds_now;
 use crate::error::CrawlError;
 use crate::fetch::{Answer, Ask, Body, FetchError, Fetcher};
 use crate::frontier::{Frontier, Job, JobKind};
@@ -389,12 +389,12 @@ impl<'a> Engine<'a> {
         if let JobKind::Page(page) | JobKind::Sitemap(page) = job.kind {
             let origin = self.state.addresses.origin(page);
             let fresh = self.state.robots.get(&origin);
-            let Some(known) = fresh.filter(|known| known.is_fresh(microseconds_now())) else {
+            let Some(known) = fresh.filter(|known| known.is_fresh(Timestamp::now())) else {
                 return self.await_robots(origin, job);
             };
             let url = self.url_of(page);
             if !known.rules.allows(path_and_query(&url)) {
-                return self.finish(Done::new(page, Outcome::Disallowed, microseconds_now()), None);
+                return self.finish(Done::new(page, Outcome::Disallowed, Timestamp::now()), None);
             }
         }
         self.frontier.park(host, job, first, Instant::now());
@@ -421,7 +421,7 @@ impl<'a> Engine<'a> {
     fn give_up(&mut self, job: Job, outcome: Outcome, why: &FetchError) {
         match job.kind {
             JobKind::Page(page) | JobKind::Sitemap(page) => {
-                let mut done = Done::new(page, outcome, microseconds_now());
+                let mut done = Done::new(page, outcome, Timestamp::now());
                 done.hops = job.hops;
                 if self.state.pages[page as usize].depth == 0 {
                     let address = self.state.addresses.address(page);
@@ -829,7 +829,7 @@ impl<'a> Engine<'a> {
     }
 
     fn robots_came(&mut self, origin: u32, status: u16, body: Vec<u8>) {
-        let at = microseconds_now();
+        let at = Timestamp::now();
         self.state.robots_came(origin, at, status, &body);
         let text = self.state.addresses.origins()[origin as usize].text.to_string();
         self.keeper.keep(Keep::Record(Record::Robots { origin: text, at, status, body }));
@@ -876,8 +876,8 @@ fn retry_after(answer: &Answer) -> Option<Duration> {
     if let Ok(seconds) = value.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let until = httpdate::parse_http_date(value).ok()?;
-    until.duration_since(std::time::SystemTime::now()).ok()
+    let until = Timestamp::from(httpdate::parse_http_date(value).ok()?);
+    Some(until.since(Timestamp::now())).filter(|wait| !wait.is_zero())
 }
 
 fn unpacked_robots(answer: &Answer) -> Vec<u8> {

@@ -24,7 +24,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
-use wonbon_warc::{Date, Digest, RecordId, RefersTo, Writer, lines};
+use wonbon_time::Timestamp;
+use wonbon_warc::{Digest, RecordId, RefersTo, Writer, lines};
 
 use crate::engine::Event;
 use crate::error::CrawlError;
@@ -45,7 +46,7 @@ const TEXT_LEVEL: i32 = 1;
 #[derive(Clone, Debug)]
 pub(crate) struct Refers {
     pub(crate) address: String,
-    pub(crate) at: i64,
+    pub(crate) at: Timestamp,
     pub(crate) digest: Option<[u8; 20]>,
     /// The number of its name, if it does not stand in this crawl's archive.
     pub(crate) id: Option<u128>,
@@ -262,14 +263,14 @@ impl Writing {
             self.archive = begin_archive(&self.directory, self.number, self.seed)?;
         }
         let PageToKeep { address, answer, .. } = kept;
-        let date = date_of(answer.at);
+        let date = answer.at;
         let head = archived_head(&answer.head);
         let digest = done.and_then(|done| done.digest);
         let same = kept.refers.as_ref().and_then(|refers| {
             let digest = refers.digest?;
             let id = RecordId::from_bits(refers.id.or_else(|| self.ids.get(&digest).copied())?);
             let target = refers.address.as_str();
-            Some((digest, RefersTo { id, target, date: date_of(refers.at) }))
+            Some((digest, RefersTo { id, target, date: refers.at }))
         });
         let about;
         let mut record = if let Some((digest, earlier)) = same {
@@ -374,13 +375,9 @@ fn begin_archive(directory: &Path, number: u32, seed: u64) -> Result<Writer<File
         ),
     ]);
     let name = format!("crawl-{number:05}.warc.gz");
-    let now = date_of(crate::clock::microseconds_now());
-    archive.write(&wonbon_warc::Record::warcinfo(&name, now, &about)).map_err(failed)?;
+    let about = wonbon_warc::Record::warcinfo(&name, Timestamp::now(), &about);
+    archive.write(&about).map_err(failed)?;
     Ok(archive)
-}
-
-fn date_of(microseconds: i64) -> Date {
-    Date::from_unix_milliseconds(microseconds.div_euclid(1000))
 }
 
 /// The head for a body without transfer coding.

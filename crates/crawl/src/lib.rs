@@ -3,7 +3,6 @@
 pub mod addresses;
 mod before;
 pub mod canonical;
-mod clock;
 pub mod crawl;
 mod engine;
 mod error;

@@ -59,7 +59,10 @@ pub fn write(directory: &Path) -> Result<GraphSize, CrawlError> {
                 let target = target.map_or_else(String::new, |page| page.to_string());
                 states.line(format_args!(
                     "{}\t{name}\t{}\t{}\t{}\t{target}",
-                    done.page, done.status, done.bytes, done.at
+                    done.page,
+                    done.status,
+                    done.bytes,
+                    done.at.as_microseconds()
                 ))?;
             }
             _ => {}

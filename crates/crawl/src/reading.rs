@@ -204,7 +204,7 @@ impl ReadingRules {
             title,
             language,
             created,
-            fetched: page.answer.at / 1_000_000,
+            fetched: page.answer.at.as_microseconds() / 1_000_000,
             text: &core.page.text,
         };
         if !directives.noindex {

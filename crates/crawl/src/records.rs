@@ -6,6 +6,8 @@
 
 use std::io;
 
+use wonbon_time::Timestamp;
+
 /// What became of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
@@ -111,8 +113,8 @@ pub struct Done {
     pub outcome: Outcome,
     /// The status of the answer, 0 without one.
     pub status: u16,
-    /// When it was asked for, in microseconds since 1970.
-    pub at: i64,
+    /// When it was asked for.
+    pub at: Timestamp,
     /// How long that took, in microseconds.
     pub took: u64,
     /// Bytes of its body as they came.
@@ -140,7 +142,7 @@ pub struct Done {
 impl Done {
     /// A page of which nothing is known but its outcome.
     #[must_use]
-    pub fn new(page: u32, outcome: Outcome, at: i64) -> Self {
+    pub fn new(page: u32, outcome: Outcome, at: Timestamp) -> Self {
         Done {
             page,
             outcome,
@@ -176,8 +178,8 @@ pub enum Record {
     Robots {
         /// The origin, as text.
         origin: String,
-        /// When, in microseconds since 1970.
-        at: i64,
+        /// When.
+        at: Timestamp,
         /// The last status, 0 without an answer.
         status: u16,
         /// What it says, if it came.
@@ -225,7 +227,7 @@ impl Record {
             Record::Robots { origin, at, status, body } => {
                 out.push(4);
                 put_bytes(out, origin.as_bytes());
-                put(out, *at as u64);
+                put_time(out, *at);
                 put(out, u64::from(*status));
                 put_bytes(out, body);
             }
@@ -258,7 +260,7 @@ impl Record {
             3 => Record::Done(Box::new(reader.done()?)),
             4 => Record::Robots {
                 origin: reader.text()?,
-                at: reader.long()? as i64,
+                at: reader.time()?,
                 status: reader.number()?,
                 body: reader.bytes()?.to_vec(),
             },
@@ -288,6 +290,10 @@ fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
+fn put_time(out: &mut Vec<u8>, time: Timestamp) {
+    put(out, time.as_microseconds() as u64);
+}
+
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
@@ -297,7 +303,7 @@ fn put_done(out: &mut Vec<u8>, done: &Done) {
     put(out, u64::from(done.page));
     out.push(done.outcome as u8);
     put(out, u64::from(done.status));
-    put(out, done.at as u64);
+    put_time(out, done.at);
     put(out, done.took);
     put(out, done.bytes);
     out.push(done.hops);
@@ -359,6 +365,10 @@ impl<'a> Reader<'a> {
         Ok(self.take(1)?[0])
     }
 
+    fn time(&mut self) -> io::Result<Timestamp> {
+        Ok(Timestamp::from_microseconds(self.long()? as i64))
+    }
+
     fn long(&mut self) -> io::Result<u64> {
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {
@@ -393,9 +403,9 @@ impl<'a> Reader<'a> {
     fn done(&mut self) -> io::Result<Done> {
         let page = self.number()?;
         let outcome = Outcome::ALL.get(usize::from(self.byte()?)).copied().ok_or_else(malformed)?;
-        let mut done = Done::new(page, outcome, 0);
+        let mut done = Done::new(page, outcome, Timestamp::EPOCH);
         done.status = self.number()?;
-        done.at = self.long()? as i64;
+        done.at = self.time()?;
         done.took = self.long()?;
         done.bytes = self.long()?;
         done.hops = self.byte()?;
@@ -467,7 +477,7 @@ mod tests {
                 target,
                 new,
                 links,
-                ..Done::new(page, Outcome::ALL[outcome], at)
+                ..Done::new(page, Outcome::ALL[outcome], Timestamp::from_microseconds(at))
             }
         })
     }
@@ -478,8 +488,12 @@ mod tests {
             ".*".prop_map(Record::Seed),
             any::<u32>().prop_map(Record::Taken),
             any_done().prop_map(|done| Record::Done(Box::new(done))),
-            (".*", any::<i64>(), any::<u16>(), any::<Vec<u8>>())
-                .prop_map(|(origin, at, status, body)| Record::Robots { origin, at, status, body }),
+            (".*", any::<i64>(), any::<u16>(), any::<Vec<u8>>()).prop_map(
+                |(origin, at, status, body)| {
+                    let at = Timestamp::from_microseconds(at);
+                    Record::Robots { origin, at, status, body }
+                }
+            ),
             ".*".prop_map(Record::Known),
             any::<(u64, u32, u64, u64)>().prop_map(|(group, file, archive, texts)| {
                 Record::Commit(Commit { group, file, archive, texts })

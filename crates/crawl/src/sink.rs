@@ -5,6 +5,8 @@
 //! be written to the log, so the sink may gather pages as it likes, and a page is in the log only
 //! when the sink has it for good. After a crash a page may be handed over a second time.
 
+use wonbon_time::Timestamp;
+
 pub use crate::records::Verdict;
 
 /// Why a sink did not take something.
@@ -20,8 +22,8 @@ pub struct SinkPage<'a> {
     pub address: &'a str,
     /// Its site.
     pub site: &'a str,
-    /// When it was asked for, in microseconds since 1970.
-    pub fetched: i64,
+    /// When it was asked for.
+    pub fetched: Timestamp,
     /// Its bytes, unpacked.
     pub bytes: &'a [u8],
     /// Its core text.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use url::Url;
+use wonbon_time::Timestamp;
 
 use crate::addresses::{Addresses, split};
 use crate::canonical::Rules;
@@ -46,13 +47,13 @@ pub(crate) struct KnownRobots {
     pub(crate) rules: Robots,
     /// Whether they stand for a file that could not be had.
     pub(crate) unreachable: bool,
-    /// When it was asked for, in microseconds since 1970.
-    pub(crate) at: i64,
+    /// When it was asked for.
+    pub(crate) at: Timestamp,
 }
 
 impl KnownRobots {
-    pub(crate) fn is_fresh(&self, now: i64) -> bool {
-        now.saturating_sub(self.at) < robots::FRESH_FOR.as_micros() as i64
+    pub(crate) fn is_fresh(&self, now: Timestamp) -> bool {
+        now.since(self.at) < robots::FRESH_FOR
     }
 }
 
@@ -84,7 +85,7 @@ pub(crate) struct State {
     /// By site: copies in a row.
     copies: HashMap<u32, u32>,
     /// By digest: the first page with this body, and when it came.
-    bodies: HashMap<[u8; 20], (u32, i64)>,
+    bodies: HashMap<[u8; 20], (u32, Timestamp)>,
 }
 
 impl std::fmt::Debug for State {
@@ -228,7 +229,7 @@ impl State {
     }
 
     /// The first page that came with this body, and when.
-    pub(crate) fn same_body(&self, digest: &[u8; 20]) -> Option<(u32, i64)> {
+    pub(crate) fn same_body(&self, digest: &[u8; 20]) -> Option<(u32, Timestamp)> {
         self.bodies.get(digest).copied()
     }
 
@@ -250,7 +251,7 @@ impl State {
     }
 
     /// The robots.txt of an origin came, or did not.
-    pub(crate) fn robots_came(&mut self, origin: u32, at: i64, status: u16, body: &[u8]) {
+    pub(crate) fn robots_came(&mut self, origin: u32, at: Timestamp, status: u16, body: &[u8]) {
         let answer = if status == 0 { Answer::Unreachable } else { Answer::of_status(status) };
         let (rules, unreachable) = match answer {
             Answer::Rules => (Robots::parse(body, self.plan.params.product()), false),
@@ -258,9 +259,7 @@ impl State {
             Answer::Redirect | Answer::Unavailable => (Robots::everything(), false),
             Answer::Unreachable => {
                 let last_good = self.robots.get(&origin).filter(|known| !known.unreachable);
-                let age = |known: &KnownRobots| {
-                    Duration::from_micros(at.saturating_sub(known.at).max(0) as u64)
-                };
+                let age = |known: &KnownRobots| at.since(known.at);
                 let last_good = last_good.map(|known| (&known.rules, age(known)));
                 (robots::while_unreachable(last_good, Duration::ZERO), true)
             }

@@ -15,6 +15,7 @@ use wonbon_crawl::graph::{Graph, Reading, SiteRule};
 use wonbon_crawl::order::{ORDER_NAMES, OrderName};
 use wonbon_crawl::virtual_crawl::plot::{Curve, svg};
 use wonbon_crawl::virtual_crawl::{Plan, Point, crawl, curve, marks, reachable, share_of};
+use wonbon_time::Timestamp;
 
 const URLS: &str =
     "http://a.example/\nhttp://www.a.example/1\nHTTP://B.example:80/\nhttp://c.example\n";
@@ -122,7 +123,7 @@ fn archived_pages_and_the_links_between_them_are_a_graph() {
     let folder = tempfile::tempdir().unwrap();
     let html = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
     let moved = b"HTTP/1.1 301 Moved\r\nLocation: /there#x\r\n\r\n";
-    let date = wonbon_warc::Date::from_unix_milliseconds(1_700_000_000_000);
+    let date = Timestamp::from_milliseconds(1_700_000_000_000);
     let write = |name: &str, records: &[(&str, &[u8], &str)]| {
         let mut writer = wonbon_warc::Writer::new(Vec::new(), 7);
         for (target, head, body) in records {

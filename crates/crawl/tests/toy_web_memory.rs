@@ -15,6 +15,7 @@ use wonbon_crawl::crawl::Crawl;
 use wonbon_crawl::fetch::network::{Network, NetworkConfig};
 use wonbon_crawl::guard::Guard;
 use wonbon_crawl::progress::{Control, Unwatched};
+use wonbon_time::Timestamp;
 
 const SEED: &str = "WONBON_TOY_SEED";
 const FOLDER: &str = "WONBON_TOY_FOLDER";
@@ -140,7 +141,8 @@ fn a_million_known_addresses_take_less_than_200_megabytes() {
     let mut known = 1;
     let mut page = 0;
     while known < KNOWN {
-        let mut done = Done::new(page, Outcome::Kept, i64::from(page));
+        let mut done =
+            Done::new(page, Outcome::Kept, Timestamp::from_microseconds(i64::from(page)));
         done.new = (known..known + LINKS).map(address).collect();
         done.links = (known..known + LINKS).chain([known / 2, known / 3]).collect();
         done.links.dedup();

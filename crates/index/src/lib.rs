@@ -13,6 +13,8 @@
 //! Not here: what features are (`wonbon-sketch`), which of several originals a document is said to
 //! copy, and anything durable beyond a snapshot (`wonbon-store`).
 
+#![warn(unreachable_pub)]
+
 mod error;
 mod key_table;
 mod memory;

@@ -17,7 +17,6 @@ mod error;
 mod open;
 pub mod ordered;
 pub mod rows;
-pub mod time;
 
 pub use error::InputError;
 pub use open::{Source, SourceKind, check, open, read_whole};

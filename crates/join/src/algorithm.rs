@@ -7,7 +7,7 @@ use crate::collection::Collection;
 use crate::error::JoinError;
 use crate::measure::Measure;
 use crate::threshold::Threshold;
-use crate::{allpairs, apjoin, auto, mpjoin, ppjoin, ppjoin_plus};
+use crate::{auto, papers};
 
 /// What is asked of a join.
 #[derive(Clone, Copy)]
@@ -146,11 +146,11 @@ pub trait Algorithm: Sync {
 pub fn algorithms() -> [&'static dyn Algorithm; 6] {
     [
         &auto::AUTO,
-        &allpairs::AllPairs,
-        &ppjoin::PpJoin,
-        &ppjoin_plus::PpJoinPlus,
-        &mpjoin::MpJoin,
-        &apjoin::ApJoin,
+        &papers::AllPairs,
+        &papers::PpJoin,
+        &papers::PpJoinPlus,
+        &papers::MpJoin,
+        &papers::ApJoin,
     ]
 }
 

@@ -22,7 +22,7 @@ use crate::threshold::Threshold;
 
 /// Tables for one collection, measure and threshold.
 #[derive(Debug, Clone)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     measure: Measure,
     threshold: Threshold,
     two_sides: bool,
@@ -34,13 +34,13 @@ pub struct Bounds {
 impl Bounds {
     /// Tables for every size up to the largest in the collection.
     #[must_use]
-    pub fn new(collection: &Collection, measure: Measure, threshold: Threshold) -> Self {
+    pub(crate) fn new(collection: &Collection, measure: Measure, threshold: Threshold) -> Self {
         Self::for_sizes(collection.largest_size(), collection.has_two_sides(), measure, threshold)
     }
 
     /// Tables for every size up to `largest`.
     #[must_use]
-    pub fn for_sizes(
+    pub(crate) fn for_sizes(
         largest: u32,
         two_sides: bool,
         measure: Measure,
@@ -86,7 +86,7 @@ impl Bounds {
 
     /// The sizes of a pair as the measure wants them.
     #[must_use]
-    pub fn pair_sizes(&self, probe_side: Side, probe: u32, indexed: u32) -> PairSizes {
+    pub(crate) fn pair_sizes(&self, probe_side: Side, probe: u32, indexed: u32) -> PairSizes {
         if self.two_sides && probe_side == Side::Left {
             PairSizes { reference: probe, other: indexed }
         } else {
@@ -96,7 +96,7 @@ impl Bounds {
 
     /// Shared tokens that a probe and an indexed record of these sizes need.
     #[must_use]
-    pub fn required(&self, probe_side: Side, probe: u32, indexed: u32) -> u32 {
+    pub(crate) fn required(&self, probe_side: Side, probe: u32, indexed: u32) -> u32 {
         let sizes = self.pair_sizes(probe_side, probe, indexed);
         self.measure.required_overlap(self.threshold, sizes)
     }
@@ -104,14 +104,14 @@ impl Bounds {
     /// The least size, up to the probe's own, with which a probe can pair; one more than the
     /// probe's size when there is none.
     #[must_use]
-    pub fn smallest_partner(&self, probe_side: Side, probe: u32) -> u32 {
+    pub(crate) fn smallest_partner(&self, probe_side: Side, probe: u32) -> u32 {
         self.smallest_partner[probe_side as usize][probe as usize]
     }
 
     /// How many of its rarest tokens a probe of this size must look up.
     #[must_use]
     #[inline]
-    pub fn probe_prefix(&self, side: Side, size: u32) -> u32 {
+    pub(crate) fn probe_prefix(&self, side: Side, size: u32) -> u32 {
         self.probe_prefix[side as usize][size as usize]
     }
 
@@ -119,14 +119,14 @@ impl Bounds {
     /// only records of its size or larger will look.
     #[must_use]
     #[inline]
-    pub fn index_prefix(&self, side: Side, size: u32) -> u32 {
+    pub(crate) fn index_prefix(&self, side: Side, size: u32) -> u32 {
         self.index_prefix[side as usize][size as usize]
     }
 }
 
 /// Required overlaps of one probe size with each partner size from the smallest up to its own.
 #[derive(Debug, Clone, Default)]
-pub struct Row {
+pub(crate) struct Row {
     probe: Option<(Side, u32)>,
     smallest: u32,
     required: Vec<u32>,
@@ -135,7 +135,7 @@ pub struct Row {
 
 impl Row {
     /// Fills the row for a probe, unless it holds that size already.
-    pub fn prepare(&mut self, bounds: &Bounds, side: Side, size: u32) {
+    pub(crate) fn prepare(&mut self, bounds: &Bounds, side: Side, size: u32) {
         if self.probe == Some((side, size)) {
             return;
         }
@@ -154,7 +154,7 @@ impl Row {
 
     /// The least partner size of the row.
     #[must_use]
-    pub fn smallest(&self) -> u32 {
+    pub(crate) fn smallest(&self) -> u32 {
         self.smallest
     }
 
@@ -164,7 +164,7 @@ impl Row {
     /// For sizes outside the window.
     #[must_use]
     #[inline]
-    pub fn required(&self, partner: u32) -> u32 {
+    pub(crate) fn required(&self, partner: u32) -> u32 {
         self.required[(partner - self.smallest) as usize]
     }
 
@@ -174,7 +174,7 @@ impl Row {
     /// For sizes outside the window.
     #[must_use]
     #[inline]
-    pub fn most_different(&self, partner: u32) -> u32 {
+    pub(crate) fn most_different(&self, partner: u32) -> u32 {
         self.most_different[(partner - self.smallest) as usize]
     }
 }

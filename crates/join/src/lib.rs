@@ -1,8 +1,8 @@
 //! Exact set-similarity joins: all pairs of sets whose similarity reaches a threshold.
 //!
 //! [`Auto`](auto::Auto) is the one to use. The five algorithms of Park's paper of 2012
-//! (AllPairs, PPJoin, PPJoin+, MPJoin, APJoin) stand beside it, each in its own small file
-//! behind the same [`Algorithm`] trait, to be read, compared and trusted.
+//! (AllPairs, PPJoin, PPJoin+, MPJoin, APJoin) stand in [`papers`] behind the same [`Algorithm`]
+//! trait, to be read, compared and trusted.
 //!
 //! ```
 //! use wonbon_join::{CollectionBuilder, JoinParams, Measure, Side, auto::AUTO, join_pairs};
@@ -23,25 +23,21 @@
 //! order whatever the thread count; empty sets pair with nothing.
 //! Not here: files, words, shingles, flags.
 
-pub mod algorithm;
-pub mod allpairs;
-pub mod apjoin;
+#![warn(unreachable_pub)]
+
+mod algorithm;
 pub mod auto;
-pub mod bounds;
-pub mod collection;
+mod bounds;
+mod collection;
 mod error;
 pub mod interner;
-mod inverted;
-pub mod measure;
-pub mod mpjoin;
-pub mod pairs;
+mod measure;
+mod pairs;
+pub mod papers;
 mod parallel;
-pub mod ppjoin;
-pub mod ppjoin_plus;
-pub mod suffix;
 mod threshold;
-pub mod vector;
-pub mod verify;
+mod vector;
+mod verify;
 
 pub use algorithm::{
     Algorithm, Counters, JoinParams, Match, MatchSink, Progress, Unwatched, algorithm, algorithms,

@@ -18,11 +18,11 @@ mod plain;
 mod x86;
 
 /// How many records stand side by side in a block of columns.
-pub const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
 /// Which instructions to use. There is no way to get one that this machine lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kernel(Instructions);
+pub(crate) struct Kernel(Instructions);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Instructions {
@@ -35,7 +35,7 @@ enum Instructions {
 
 /// What a probe asks of a list of postings.
 #[derive(Debug, Clone, Copy)]
-pub struct PostingQuery {
+pub(crate) struct PostingQuery {
     /// Signature of the probe's tokens behind the current one.
     pub signature: u64,
     /// Most that position and differing bits may add up to.
@@ -45,13 +45,13 @@ pub struct PostingQuery {
 impl Kernel {
     /// The best of this machine.
     #[must_use]
-    pub fn detect() -> Self {
+    pub(crate) fn detect() -> Self {
         Self::all().pop().expect("plain Rust runs everywhere")
     }
 
     /// Every kernel that this machine can run, the best last.
     #[must_use]
-    pub fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         let mut all = vec![Self(Instructions::Plain)];
         #[cfg(target_arch = "x86_64")]
         {
@@ -67,7 +67,12 @@ impl Kernel {
     /// # Panics
     /// When there is half a posting.
     #[inline]
-    pub fn filter_postings(self, query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
+    pub(crate) fn filter_postings(
+        self,
+        query: PostingQuery,
+        postings: &[u64],
+        found: &mut Vec<u32>,
+    ) {
         assert!(postings.len().is_multiple_of(2));
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -85,7 +90,13 @@ impl Kernel {
     /// # Panics
     /// When `columns` is not made of whole blocks.
     #[inline]
-    pub fn scan_columns(self, probe: &[u64], columns: &[u64], limit: u32, found: &mut Vec<u32>) {
+    pub(crate) fn scan_columns(
+        self,
+        probe: &[u64],
+        columns: &[u64],
+        limit: u32,
+        found: &mut Vec<u32>,
+    ) {
         assert!(!probe.is_empty() && columns.len().is_multiple_of(probe.len() * LANES));
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -99,7 +110,7 @@ impl Kernel {
     /// The exclusive or of the bits of some tokens, see [`narrow_bit`].
     #[must_use]
     #[inline]
-    pub fn narrow_signature(self, tokens: &[u32]) -> u64 {
+    pub(crate) fn narrow_signature(self, tokens: &[u32]) -> u64 {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512(has) => has.narrow_signature(tokens),
@@ -112,7 +123,7 @@ impl Kernel {
     /// In how many bits two signatures of equal length differ.
     #[must_use]
     #[inline]
-    pub fn difference(self, one: &[u64], two: &[u64]) -> u32 {
+    pub(crate) fn difference(self, one: &[u64], two: &[u64]) -> u32 {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512(has) => has.difference(one, two),
@@ -125,7 +136,7 @@ impl Kernel {
     /// Shared tokens of two ascending, duplicate-free records, if at least `required`.
     #[must_use]
     #[inline]
-    pub fn overlap_at_least(self, x: &[u32], y: &[u32], required: u32) -> Option<u32> {
+    pub(crate) fn overlap_at_least(self, x: &[u32], y: &[u32], required: u32) -> Option<u32> {
         let long_enough = x.len() >= 16 && y.len() >= 16;
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -140,14 +151,14 @@ impl Kernel {
 /// A posting: the signature of what stands behind it, then its slot and position.
 #[must_use]
 #[inline(always)]
-pub fn posting(signature: u64, slot: u32, position: u32) -> [u64; 2] {
+pub(crate) fn posting(signature: u64, slot: u32, position: u32) -> [u64; 2] {
     [signature, u64::from(slot) | u64::from(position) << 32]
 }
 
 /// The bit of a token in a signature of one word.
 #[must_use]
 #[inline(always)]
-pub fn narrow_bit(token: u32) -> u64 {
+pub(crate) fn narrow_bit(token: u32) -> u64 {
     1 << (token.wrapping_mul(0x9E37_79B1) >> 26)
 }
 

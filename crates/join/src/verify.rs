@@ -3,29 +3,22 @@
 //! [`overlap_at_least`] is the readable merge with early termination: it stops as soon as the
 //! tokens left over on either side cannot reach what is required. It is the oracle of the
 //! vector kernel in [`crate::vector`] and what the paper's algorithms call (`VerifyZip`).
-//! [`exact_overlap`] is the entry for other crates: it picks the kernel for the machine.
 //!
 //! Cost: at most `x + y` steps; with early termination about as many steps as tokens may be
 //! missing, for pairs that do not reach the bound.
 
-use crate::vector;
-
 /// Shared tokens of two ascending records, if at least `required`.
 ///
-/// ```
-/// use wonbon_join::verify::overlap_at_least;
-/// assert_eq!(overlap_at_least(&[1, 3, 5], &[2, 3, 5], 2), Some(2));
-/// assert_eq!(overlap_at_least(&[1, 3, 5], &[2, 3, 5], 3), None);
-/// ```
+/// `[1, 3, 5]` and `[2, 3, 5]` share 2 tokens: `Some(2)` if 2 are required, `None` if 3 are.
 #[must_use]
-pub fn overlap_at_least(x: &[u32], y: &[u32], required: u32) -> Option<u32> {
+pub(crate) fn overlap_at_least(x: &[u32], y: &[u32], required: u32) -> Option<u32> {
     overlap_from(0, x, y, required)
 }
 
 /// As [`overlap_at_least`] for records of which `already` shared tokens were counted: `x` and
 /// `y` are what is left of them.
 #[must_use]
-pub fn overlap_from(already: u32, x: &[u32], y: &[u32], required: u32) -> Option<u32> {
+pub(crate) fn overlap_from(already: u32, x: &[u32], y: &[u32], required: u32) -> Option<u32> {
     let required = required as usize;
     let mut overlap = already as usize;
     // How many tokens of each may still be skipped before the bound is out of reach.
@@ -46,11 +39,4 @@ pub fn overlap_from(already: u32, x: &[u32], y: &[u32], required: u32) -> Option
         }
     }
     (overlap >= required).then_some(overlap as u32)
-}
-
-/// Shared tokens of two ascending, duplicate-free records, if at least `required`, by the
-/// fastest kernel of this machine.
-#[must_use]
-pub fn exact_overlap(x: &[u32], y: &[u32], required: u32) -> Option<u32> {
-    vector::Kernel::detect().overlap_at_least(x, y, required)
 }

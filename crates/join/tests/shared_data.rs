@@ -41,7 +41,7 @@ fn check(thresholds: &[&str]) {
     for name in FILES {
         let Some(collection) = read(name) else { continue };
         for threshold in thresholds {
-            let expected = matches(&wonbon_join::apjoin::ApJoin, &collection, threshold);
+            let expected = matches(&wonbon_join::papers::ApJoin, &collection, threshold);
             for algorithm in algorithms() {
                 let found = matches(algorithm, &collection, threshold);
                 assert!(found == expected, "{} on {name} at {threshold}", algorithm.name());

@@ -1,6 +1,6 @@
 //! Where two texts differ, in one paragraph: what was taken out and put in, with some words around.
 
-use wonbon_text::difference::{Kind, difference};
+use wonbon_text::difference::{SpanKind as Kind, difference};
 
 use crate::{Page, escape};
 

@@ -13,7 +13,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use wonbon_text::difference::{Difference, Kind, NumberedWords};
+use wonbon_text::difference::{Difference, NumberedWords, SpanKind as Kind};
 
 use crate::{Page, Wording, escape, fill};
 

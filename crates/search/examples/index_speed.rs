@@ -10,6 +10,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use wonbon_search::{Page, Query, SearchConfig, SearchDocument, SearchIndex, SearchReader};
+use wonbon_time::Timestamp;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -32,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             bytes += text.len();
             index.put(&SearchDocument {
                 row,
-                created: i64::from(row),
+                created: Timestamp::from_microseconds(i64::from(row)),
                 text,
                 ..Default::default()
             })?;

@@ -58,10 +58,10 @@ fn compile_item(item: &Item, fields: &Fields) -> Box<dyn TantivyQuery> {
         Item::Language(language) => Box::new(name(fields.language, language)),
         Item::Before(moment) => Box::new(RangeQuery::new(
             Bound::Unbounded,
-            Bound::Excluded(Term::from_field_i64(fields.created, *moment)),
+            Bound::Excluded(Term::from_field_i64(fields.created, moment.as_microseconds())),
         )),
         Item::After(moment) => Box::new(RangeQuery::new(
-            Bound::Included(Term::from_field_i64(fields.created, *moment)),
+            Bound::Included(Term::from_field_i64(fields.created, moment.as_microseconds())),
             Bound::Unbounded,
         )),
     };

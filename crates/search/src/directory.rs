@@ -25,7 +25,7 @@ pub(crate) const META: &str = "meta.json";
 pub(crate) struct ReadOnlyDirectory(MmapDirectory);
 
 impl ReadOnlyDirectory {
-    pub fn open(dir: &Path) -> tantivy::Result<ReadOnlyDirectory> {
+    pub(crate) fn open(dir: &Path) -> tantivy::Result<ReadOnlyDirectory> {
         Ok(ReadOnlyDirectory(MmapDirectory::open(dir)?))
     }
 }

@@ -1,6 +1,7 @@
 //! What is put into the index.
 
 use tantivy::TantivyDocument;
+use wonbon_time::Timestamp;
 
 use crate::schema::{Fields, for_each_language, for_each_site};
 
@@ -9,8 +10,8 @@ use crate::schema::{Fields, for_each_language, for_each_site};
 pub struct SearchDocument<'a> {
     /// The store's number of the document.
     pub row: u32,
-    /// When it was created, in microseconds since 1970, UTC.
-    pub created: i64,
+    /// When it was created.
+    pub created: Timestamp,
     /// The host or site it comes from; an address does too. Found by itself and by its parents.
     pub site: Option<&'a str>,
     /// Its language tag (`ko`, `zh-Hant`). Found by itself and by its beginnings.
@@ -25,7 +26,7 @@ impl SearchDocument<'_> {
     pub(crate) fn to_tantivy(self, fields: &Fields) -> TantivyDocument {
         let mut document = TantivyDocument::default();
         document.add_u64(fields.row, u64::from(self.row));
-        document.add_i64(fields.created, self.created);
+        document.add_i64(fields.created, self.created.as_microseconds());
         if let Some(site) = self.site {
             for_each_site(site, |site| document.add_text(fields.site, site));
         }

@@ -28,8 +28,9 @@
 //!
 //! Not here: the documents, which of them are originals, and when to commit (`wonbon-store`).
 
+#![warn(unreachable_pub)]
+
 mod compile;
-mod date;
 mod directory;
 mod document;
 mod either;

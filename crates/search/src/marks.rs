@@ -48,18 +48,18 @@ struct Sought {
 }
 
 impl<'q> Marker<'q> {
-    pub fn new(phrases: Vec<&'q Phrase>) -> Marker<'q> {
+    pub(crate) fn new(phrases: Vec<&'q Phrase>) -> Marker<'q> {
         let sought = phrases.iter().map(|phrase| Sought::of(phrase)).collect();
         Marker { phrases, sought }
     }
 
     /// How many phrases are looked for.
-    pub fn phrases(&self) -> usize {
+    pub(crate) fn phrases(&self) -> usize {
         self.phrases.len()
     }
 
     /// What of the text matches, in the order of places.
-    pub fn mark(&self, text: &str) -> Vec<Marked> {
+    pub(crate) fn mark(&self, text: &str) -> Vec<Marked> {
         if self.phrases.is_empty() {
             return Vec::new();
         }

@@ -29,12 +29,12 @@ pub(crate) struct Merging {
 
 impl Merging {
     /// Says whether documents come, or not for the time being.
-    pub fn set_resting(&self, resting: bool) {
+    pub(crate) fn set_resting(&self, resting: bool) {
         self.resting.store(resting, Ordering::Relaxed);
     }
 
     /// Whether it was said that none come.
-    pub fn is_resting(&self) -> bool {
+    pub(crate) fn is_resting(&self) -> bool {
         self.resting.load(Ordering::Relaxed)
     }
 }

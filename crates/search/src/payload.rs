@@ -15,7 +15,7 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    pub fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let body = self.body();
         format!("{:016x} {body}", fingerprint(body.as_bytes()))
     }
@@ -28,7 +28,7 @@ impl Payload {
     }
 
     /// Reads a payload back; `None` if it is damaged or of another version.
-    pub fn from_text(text: &str) -> Option<Payload> {
+    pub(crate) fn from_text(text: &str) -> Option<Payload> {
         let mut parts = text.splitn(6, ' ');
         let (_check, _name, _version) = (parts.next()?, parts.next()?, parts.next()?);
         let mark = parts.next()?.parse().ok()?;

@@ -11,8 +11,8 @@
 //! | `lang:ko` | in this language, or a regional form of it |
 //! | `after:2024-05`, `before:2025` | created then or later; created earlier than that |
 //!
-//! A date is `YYYY`, `YYYY-MM`, `YYYY-MM-DD` or a moment (`2024-05-01T09:00:00+09:00`) and stands for its
-//! first moment. What hangs together is read as a phrase: `state-of-the-art`, `한글ABC`. Words
+//! A date is ISO 8601: `YYYY`, `YYYY-MM`, `YYYY-MM-DD` or a moment (`2024-05-01T09:00:00+09:00`). It stands for its
+//! first moment, in UTC unless it says otherwise. What hangs together is read as a phrase: `state-of-the-art`, `한글ABC`. Words
 //! before and after the colon of a field that does not exist are plain words. A quote that is never
 //! closed is closed at the end. Everything else, operators in odd places included, is ignored or a word;
 //! only what cannot be meant is refused: no words at all, a date that is none, too long a query.
@@ -21,7 +21,8 @@
 //!
 //! Guarantee: no text makes this panic, and cost is linear in its length.
 
-use crate::date::first_moment;
+use wonbon_time::Timestamp;
+
 use crate::schema::{language_form, shortened, site_form};
 use crate::units::for_each_unit;
 
@@ -48,9 +49,9 @@ pub(crate) enum Item {
     Site(String),
     Language(String),
     /// Created before this moment.
-    Before(i64),
+    Before(Timestamp),
     /// Created at this moment or later.
-    After(i64),
+    After(Timestamp),
 }
 
 /// Units that follow each other; never empty.
@@ -61,7 +62,7 @@ pub(crate) struct Phrase {
 
 impl Phrase {
     /// Whether it ends in a single character of a run, which stands for all that begins with it.
-    pub fn has_open_end(&self) -> bool {
+    pub(crate) fn has_open_end(&self) -> bool {
         self.units.last().is_some_and(|unit| unit.in_run && !unit.joined)
     }
 }
@@ -176,7 +177,7 @@ impl Item {
 
 impl Phrase {
     /// The units of a text, if it has any.
-    pub fn of(text: &str) -> Option<Phrase> {
+    pub(crate) fn of(text: &str) -> Option<Phrase> {
         let mut units = Vec::new();
         for_each_unit(text, |unit| {
             let (in_run, joined) = (unit.in_run, unit.joined);
@@ -254,8 +255,8 @@ impl<'a> Written<'a> {
         };
         let name = |form: String| Some(shortened(&form).to_owned()).filter(|name| !name.is_empty());
         let date = |field| {
-            let not_a_date = || QueryError::NotADate { field, value: self.value.to_owned() };
-            first_moment(self.value.trim()).ok_or_else(not_a_date)
+            let not_a_date = |_| QueryError::NotADate { field, value: self.value.to_owned() };
+            Timestamp::parse_iso(self.value).map_err(not_a_date)
         };
         let item = match field.to_ascii_lowercase().as_str() {
             "title" => Phrase::of(self.value).map(Item::Title),
@@ -311,8 +312,8 @@ mod tests {
         let expected = [
             Item::Title(Phrase::of("한글 책").unwrap()),
             Item::Site("news.example.com".to_owned()),
-            Item::After(0),
-            Item::Before(86_400_000_000),
+            Item::After(Timestamp::EPOCH),
+            Item::Before(Timestamp::from_seconds(86_400)),
         ];
         assert_eq!(required.concat(), expected);
         assert_eq!(excluded, [Item::Language("ko-kr".to_owned())]);

@@ -82,7 +82,7 @@ impl Snapshot {
     }
 
     /// Which segments it has.
-    pub fn segments(&self) -> Vec<SegmentId> {
+    pub(crate) fn segments(&self) -> Vec<SegmentId> {
         self.searcher.segment_readers().iter().map(SegmentReader::segment_id).collect()
     }
 }
@@ -309,11 +309,11 @@ impl SearchReader {
 }
 
 impl Shared {
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub fn set(&self, searcher: Searcher, mark: u64) -> Result<(), SearchError> {
+    pub(crate) fn set(&self, searcher: Searcher, mark: u64) -> Result<(), SearchError> {
         let snapshot = Snapshot::new(&self.dir, searcher, mark)?;
         *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = snapshot;
         Ok(())
@@ -330,7 +330,7 @@ pub(crate) struct Checked {
 
 impl Checked {
     /// Looks whether the index is whole and of what is wanted; `None` if it was never begun.
-    pub fn new(
+    pub(crate) fn new(
         dir: &Path,
         mut index: Index,
         identity: &str,
@@ -366,7 +366,11 @@ impl Checked {
         Ok(Some(Checked { index, payload, reader, rows }))
     }
 
-    pub fn share(self, dir: &Path, followed: Option<Mutex<Stamp>>) -> Result<Shared, SearchError> {
+    pub(crate) fn share(
+        self,
+        dir: &Path,
+        followed: Option<Mutex<Stamp>>,
+    ) -> Result<Shared, SearchError> {
         let Checked { index, payload, reader, .. } = self;
         let snapshot = Snapshot::new(dir, reader.searcher(), payload.mark)?;
         Ok(Shared {

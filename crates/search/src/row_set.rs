@@ -19,7 +19,7 @@ impl RowSet {
     }
 
     /// Enters a row; tells whether it is new.
-    pub fn insert(&mut self, row: u32) -> bool {
+    pub(crate) fn insert(&mut self, row: u32) -> bool {
         let (block, word, bit) = Self::place(row);
         let word = &mut self.blocks.entry(block).or_insert_with(|| Box::new([0; WORDS]))[word];
         let new = *word & bit == 0;
@@ -29,7 +29,7 @@ impl RowSet {
     }
 
     /// Takes a row out; tells whether it was there.
-    pub fn remove(&mut self, row: u32) -> bool {
+    pub(crate) fn remove(&mut self, row: u32) -> bool {
         let (block, word, bit) = Self::place(row);
         let Some(words) = self.blocks.get_mut(&block) else { return false };
         let there = words[word] & bit != 0;
@@ -38,7 +38,7 @@ impl RowSet {
         there
     }
 
-    pub fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         self.length
     }
 }

@@ -64,7 +64,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    pub fn of(segment: &SegmentReader) -> tantivy::Result<Columns> {
+    pub(crate) fn of(segment: &SegmentReader) -> tantivy::Result<Columns> {
         let columns = segment.fast_fields();
         Ok(Columns {
             rows: columns.u64(ROW)?.first_or_default_col(0),
@@ -92,7 +92,7 @@ const MATCHES_A_LOOK: usize = 4096;
 
 impl Top<'_> {
     /// Whether it gives up.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.documents.load(Relaxed) > self.most_documents || Instant::now() >= self.deadline
     }
 

@@ -8,6 +8,7 @@ use wonbon_search::{
     Found, Page, Query, Rebuilt, SearchConfig, SearchDocument, SearchError, SearchIndex,
     SearchReader,
 };
+use wonbon_time::Timestamp;
 
 fn open(dir: &Path) -> wonbon_search::Opened {
     SearchIndex::open(dir, "store 1", &SearchConfig::default()).unwrap()
@@ -15,7 +16,12 @@ fn open(dir: &Path) -> wonbon_search::Opened {
 
 fn put(index: &mut SearchIndex, row: u32, text: &str) {
     index
-        .put(&SearchDocument { row, created: i64::from(row), text, ..Default::default() })
+        .put(&SearchDocument {
+            row,
+            created: Timestamp::from_microseconds(i64::from(row)),
+            text,
+            ..Default::default()
+        })
         .unwrap();
 }
 
@@ -212,7 +218,7 @@ fn depth_is_limited_with_a_clear_error() {
 fn fields_choose_and_listings_are_newest_first() {
     let dir = tempfile::tempdir().unwrap();
     let mut opened = open(dir.path());
-    let day = 86_400_000_000;
+    let day = 86_400;
     for (row, created, site, language) in [
         (1, 0, "a.example.com", "ko"),
         (2, day, "example.com", "ko-KR"),
@@ -220,7 +226,14 @@ fn fields_choose_and_listings_are_newest_first() {
         (4, 2 * day, "b.a.example.com", "EN"),
     ] {
         let (site, language, title) = (Some(site), Some(language), Some("제목 title"));
-        let document = SearchDocument { row, created, site, language, title, text: "본문 text" };
+        let document = SearchDocument {
+            row,
+            created: Timestamp::from_seconds(created),
+            site,
+            language,
+            title,
+            text: "본문 text",
+        };
         opened.index.put(&document).unwrap();
     }
     opened.index.commit(1).unwrap();

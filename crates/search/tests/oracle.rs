@@ -8,10 +8,11 @@
 use proptest::prelude::*;
 use wonbon_search::{Page, Query, SearchConfig, SearchDocument, SearchIndex, SearchReader};
 use wonbon_testkit::text::{is_han_or_kana, slow_words};
+use wonbon_time::Timestamp;
 
 const SITES: [&str; 4] = ["example.com", "news.example.com", "example.org", "my-example.com"];
 const LANGUAGES: [&str; 4] = ["ko", "ko-KR", "en", "ja"];
-const DAY: i64 = 86_400_000_000;
+const DAY: i64 = 86_400;
 
 #[derive(Clone, Debug)]
 struct Document {
@@ -188,7 +189,7 @@ fn indexed(documents: &[Document], dir: &std::path::Path) -> SearchReader {
     for (row, document) in (0..).zip(documents.iter().rev().chain(documents)) {
         let document = SearchDocument {
             row: row % rows,
-            created: document.day * DAY,
+            created: Timestamp::from_seconds(document.day * DAY),
             site: document.site.map(|site| SITES[site]),
             language: document.language.map(|language| LANGUAGES[language]),
             title: document.title.as_deref(),

@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use wonbon_store::{
     Added, Expected, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store, StoreError,
 };
+use wonbon_time::Timestamp;
 
 use crate::given::Given;
 use crate::metrics::Metrics;
@@ -51,7 +52,7 @@ impl Ready {
     pub(crate) fn of(
         store: &Store,
         given: &Given<'_>,
-        sweep: Option<i64>,
+        sweep: Option<Timestamp>,
         expected: Option<Expected>,
     ) -> Result<Self, Problem> {
         match given {

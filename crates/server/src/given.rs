@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use utoipa::ToSchema;
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::microseconds;
 use wonbon_store::{Content, NewDocument};
+use wonbon_time::Timestamp;
 
 use crate::problem::{Code, Problem};
 
@@ -56,13 +55,12 @@ pub(crate) enum GivenTime<'a> {
 }
 
 impl GivenTime<'_> {
-    fn microseconds(&self) -> Result<i64, Problem> {
-        let (value, shown) = match self {
-            GivenTime::Number(number) => (Ranking::Number(*number), number.to_string()),
-            GivenTime::Text(text) => (Ranking::Text(text), text.to_string()),
+    fn read(&self) -> Result<Timestamp, Problem> {
+        let (read, shown) = match self {
+            GivenTime::Number(number) => (Timestamp::from_number(*number), number.to_string()),
+            GivenTime::Text(text) => (Timestamp::parse_text(text), text.to_string()),
         };
-        microseconds(value)
-            .ok_or_else(|| Problem::new(Code::BadJson, format!("`created` is no time: {shown}")))
+        read.map_err(|_| Problem::new(Code::BadJson, format!("`created` is no time: {shown}")))
     }
 }
 
@@ -95,7 +93,7 @@ impl<'a> GivenDocument<'a> {
     /// As the store takes it. What has no key is called by `otherwise`.
     pub(crate) fn given<'g>(
         &'g self,
-        sweep: Option<i64>,
+        sweep: Option<Timestamp>,
         otherwise: Option<&'g str>,
     ) -> Result<Given<'g>, Problem> {
         let key =
@@ -119,7 +117,7 @@ impl<'a> GivenDocument<'a> {
         let borrowed = |value: &'g Option<Cow<'a, str>>| value.as_deref().map(Cow::Borrowed);
         Ok(Given::Document(NewDocument {
             key: key.into(),
-            created: self.created.as_ref().map(GivenTime::microseconds).transpose()?,
+            created: self.created.as_ref().map(GivenTime::read).transpose()?,
             url: borrowed(&self.url),
             site: borrowed(&self.site),
             author: borrowed(&self.author),
@@ -159,7 +157,7 @@ mod tests {
         let Given::Document(document) = parsed.given(None, None).unwrap() else { panic!() };
         assert_eq!(document.key, "https://a.example/1");
         assert_eq!(document.url.as_deref(), Some("https://a.example/1"));
-        assert_eq!(document.created, Some(1_793_491_200_000_000));
+        assert_eq!(document.created, Some(Timestamp::from_seconds(1_793_491_200)));
         assert_eq!(document.content, Content::Text("one two"));
     }
 

@@ -20,7 +20,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use wonbon_app::tokens::{Scope, Token, now};
+use wonbon_app::tokens::{Scope, Token};
+use wonbon_time::Timestamp;
 
 use crate::pages;
 use crate::problem::{Code, Problem};
@@ -220,7 +221,7 @@ fn token_for(found: Option<Token>, scope: Scope) -> Result<Token, Problem> {
     let Some(token) = found else {
         return Err(Problem::new(Code::TokenUnknown, "it was never made, or was revoked"));
     };
-    if token.is_expired(now()) {
+    if token.is_expired(Timestamp::now()) {
         let detail = format!("token {} has expired", token.id);
         return Err(Problem::new(Code::TokenExpired, detail));
     }

@@ -17,6 +17,8 @@
 //! other parameters or another seed refuses to be compared. Estimates carry their standard
 //! errors. Every sketch can be written as bytes and read again ([`Sketch`]). Nothing here knows about text, files or threads.
 
+#![warn(unreachable_pub)]
+
 pub mod exact;
 pub mod rabin;
 pub mod sets;

@@ -5,6 +5,8 @@
 
 use std::time::{Duration, Instant};
 
+use wonbon_time::Timestamp;
+
 use crate::database::Database;
 use crate::error::StoreError;
 
@@ -27,8 +29,8 @@ pub struct Counts {
     pub old_versions: u64,
     /// Sweeps that were added.
     pub sweeps: u64,
-    /// The date of the latest, in microseconds since 1970.
-    pub latest_sweep: Option<i64>,
+    /// The date of the latest.
+    pub latest_sweep: Option<Timestamp>,
     /// Documents that are watched.
     pub watched: u64,
 }

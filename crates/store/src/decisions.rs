@@ -19,6 +19,8 @@
 
 use std::sync::mpsc;
 
+use wonbon_time::Timestamp;
+
 use crate::database::Record;
 use crate::document::{Expected, Kind};
 use crate::error::StoreError;
@@ -103,8 +105,8 @@ impl DecisionChange {
 pub struct DecisionEntry {
     /// Its number, from 1.
     pub entry: u64,
-    /// When, in microseconds since 1970.
-    pub time: i64,
+    /// When.
+    pub time: Timestamp,
     /// Who it was.
     pub who: String,
     /// What happened.
@@ -252,7 +254,7 @@ impl Writer {
     pub(crate) fn change_decision(
         &mut self,
         request: &DecisionRequest,
-        now: i64,
+        now: Timestamp,
     ) -> Result<Result<Option<DecisionEntry>, StoreError>, StoreError> {
         let database = &self.families.database;
         let Some(old) = database.named(&request.key)? else {
@@ -301,7 +303,7 @@ impl Writer {
         &mut self,
         record: &Record,
         who: &str,
-        now: i64,
+        now: Timestamp,
     ) -> Result<(), StoreError> {
         if record.decision.is_none() {
             return Ok(());

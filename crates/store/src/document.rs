@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use wonbon_index::Row;
+use wonbon_time::Timestamp;
 
 use crate::decisions::Decision;
 
@@ -50,9 +51,9 @@ impl Content<'_> {
 pub struct NewDocument<'a> {
     /// What names it for ever: a URL or an id. A known key with other content is a new version.
     pub key: Cow<'a, str>,
-    /// When it was created, in microseconds since 1970; unknown means now, or for a known key what
+    /// When it was created; unknown means now, or for a known key what
     /// was known.
-    pub created: Option<i64>,
+    pub created: Option<Timestamp>,
     /// Its address, if that is not the key.
     pub url: Option<Cow<'a, str>>,
     /// The site it stands on.
@@ -63,8 +64,8 @@ pub struct NewDocument<'a> {
     pub title: Option<Cow<'a, str>>,
     /// Its language.
     pub language: Option<Cow<'a, str>>,
-    /// The date of the sweep that saw it, in microseconds since 1970, if one did.
-    pub sweep: Option<i64>,
+    /// The date of the sweep that saw it, if one did.
+    pub sweep: Option<Timestamp>,
     /// Its text.
     pub content: Content<'a>,
 }
@@ -72,7 +73,7 @@ pub struct NewDocument<'a> {
 impl<'a> NewDocument<'a> {
     /// A document that is only a key and a text.
     #[must_use]
-    pub fn text(key: &'a str, created: Option<i64>, text: &'a str) -> Self {
+    pub fn text(key: &'a str, created: Option<Timestamp>, text: &'a str) -> Self {
         NewDocument {
             key: key.into(),
             created,
@@ -88,7 +89,7 @@ impl<'a> NewDocument<'a> {
 
     /// The same, seen by the sweep of this date.
     #[must_use]
-    pub fn seen(self, sweep: i64) -> Self {
+    pub fn seen(self, sweep: Timestamp) -> Self {
         NewDocument { sweep: Some(sweep), ..self }
     }
 }
@@ -142,7 +143,7 @@ impl OwnedDocument {
         &self.fields.key
     }
 
-    pub(crate) fn sweep(&self) -> Option<i64> {
+    pub(crate) fn sweep(&self) -> Option<Timestamp> {
         self.fields.sweep
     }
 
@@ -265,10 +266,10 @@ pub struct StoredDocument {
     pub row: Row,
     /// Its key.
     pub key: String,
-    /// When it was created, in microseconds since 1970.
-    pub created: i64,
-    /// When this version was stored, in microseconds since 1970.
-    pub stored: i64,
+    /// When it was created.
+    pub created: Timestamp,
+    /// When this version was stored.
+    pub stored: Timestamp,
     /// How many versions there were, this one included.
     pub version: u32,
     /// Its address.
@@ -309,8 +310,8 @@ impl StoredDocument {
 pub struct Edit {
     /// The version it made.
     pub version: u32,
-    /// When it was stored, in microseconds since 1970.
-    pub stored: i64,
+    /// When it was stored.
+    pub stored: Timestamp,
     /// The last entry of the log of decisions about it; 0 if there is none.
     pub decision_entry: u64,
 }
@@ -347,12 +348,12 @@ impl Expected {
 pub(crate) struct Order {
     /// Whether nobody decided that it comes first.
     pub(crate) usual: bool,
-    pub(crate) created: i64,
+    pub(crate) created: Timestamp,
     pub(crate) row: Row,
 }
 
 impl Order {
-    pub(crate) fn new(decision: Option<Decision>, created: i64, row: Row) -> Self {
+    pub(crate) fn new(decision: Option<Decision>, created: Timestamp, row: Row) -> Self {
         Order { usual: decision != Some(Decision::Original), created, row }
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use wonbon_index::IndexError;
 use wonbon_sketch::SketchError;
+use wonbon_time::Timestamp;
 
 /// Why a store cannot do what was asked. Nothing that was acknowledged is ever lost by an error.
 #[derive(Debug, thiserror::Error)]
@@ -71,14 +72,12 @@ pub enum StoreError {
         known: i32,
     },
     /// Sweeps are added in the order of their dates.
-    #[error(
-        "the sweep {sweep} is earlier than the store's latest, {latest} (microseconds since 1970)"
-    )]
+    #[error("the sweep of {sweep} is earlier than the store's latest, {latest}")]
     SweepTooEarly {
-        /// The sweep, in microseconds since 1970.
-        sweep: i64,
+        /// The sweep.
+        sweep: Timestamp,
         /// The store's latest.
-        latest: i64,
+        latest: Timestamp,
     },
     /// A document is not what whoever writes it takes it to be.
     #[error("`{key}` is not as expected: {found}")]

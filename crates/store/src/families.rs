@@ -21,6 +21,7 @@ use std::sync::{Arc, RwLock};
 
 use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
 use wonbon_sketch::ElementSet;
+use wonbon_time::Timestamp;
 
 use crate::copy_features::CopyFeatures;
 use crate::database::{Database, Record, Standing};
@@ -48,7 +49,7 @@ pub(crate) struct Families {
     /// Built when first needed.
     copy_features: Option<CopyFeatures>,
     /// No copy was created later than this.
-    latest_copy: Option<i64>,
+    latest_copy: Option<Timestamp>,
     /// The number of the last change.
     pub(crate) last_change: u64,
     next_row: u32,

@@ -41,6 +41,7 @@ mod shingle_index;
 mod store;
 mod store_files;
 mod sweeps;
+mod time_columns;
 mod verify;
 mod writer;
 mod writer_queue;

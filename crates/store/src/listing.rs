@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use wonbon_index::Row;
+use wonbon_time::Timestamp;
 
 use crate::database::{Database, Record};
 use crate::decisions::Decision;
@@ -14,6 +15,7 @@ use crate::document::{Kind, StoredDocument};
 use crate::error::StoreError;
 use crate::families::verdict;
 use crate::store::Store;
+use crate::time_columns::time;
 
 /// A document in a list: what is known of it without its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,10 +24,10 @@ pub struct Listed {
     pub row: Row,
     /// Its key.
     pub key: String,
-    /// When it was created, in microseconds since 1970.
-    pub created: i64,
+    /// When it was created.
+    pub created: Timestamp,
     /// When this version was stored.
-    pub stored: i64,
+    pub stored: Timestamp,
     /// How many versions there were.
     pub version: u32,
     /// The site it stands on.
@@ -60,8 +62,8 @@ pub struct FamilySummary {
     pub copies: u64,
     /// On how many sites its documents stand; those that have no site count as one.
     pub sites: u64,
-    /// When the last of its copies was created, in microseconds since 1970.
-    pub last: i64,
+    /// When the last of its copies was created.
+    pub last: Timestamp,
 }
 
 /// Families, the largest first; of equal ones the one whose original came first.
@@ -225,12 +227,12 @@ impl Database {
     }
 
     /// On how many sites a family stands, and when its last copy was created.
-    fn family_spread(&self, original: Row) -> Result<(u64, i64), StoreError> {
+    fn family_spread(&self, original: Row) -> Result<(u64, Timestamp), StoreError> {
         let sql = "SELECT count(DISTINCT coalesce(site, '')), max(created) FROM documents \
                    WHERE original = ?1 OR row = ?1";
         let mut select = self.connection.prepare_cached(sql)?;
         Ok(select.query_row([original.0], |row| {
-            Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?))
+            Ok((row.get::<_, i64>(0)?.unsigned_abs(), time(row, 1)?))
         })?)
     }
 }

@@ -15,6 +15,7 @@ use wonbon_sketch::rabin::RABIN_64;
 use wonbon_sketch::{ElementSet, FeatureMaker, finalise};
 use wonbon_text::extract::{Page, core_text, extract};
 use wonbon_text::shingles::Shingler;
+use wonbon_time::Timestamp;
 use zstd::zstd_safe::{CParameter, ParamSwitch};
 
 use crate::document::{Content, Expected, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
@@ -69,7 +70,7 @@ pub(crate) struct Examined<'d> {
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub(crate) key: String,
-    pub(crate) created: Option<i64>,
+    pub(crate) created: Option<Timestamp>,
     /// Whether it may have been created before.
     pub(crate) created_at_the_latest: bool,
     pub(crate) url: Option<String>,
@@ -77,7 +78,7 @@ pub struct Prepared {
     pub(crate) author: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) language: Option<String>,
-    pub(crate) sweep: Option<i64>,
+    pub(crate) sweep: Option<Timestamp>,
     pub(crate) words: u64,
     pub(crate) names: Names,
     pub(crate) shingles: ElementSet,

@@ -21,6 +21,8 @@
 
 use std::sync::mpsc::{self, Receiver};
 
+use wonbon_time::Timestamp;
+
 use crate::database::{Database, Record};
 use crate::document::{MOST_KEY_BYTES, NewDocument, OwnedDocument};
 use crate::error::StoreError;
@@ -31,10 +33,10 @@ use crate::writer::Request;
 /// A run of sweeps of its site in which a document was seen as one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sighting {
-    /// The date of the first of them, in microseconds since 1970.
-    pub first: i64,
+    /// The date of the first of them.
+    pub first: Timestamp,
     /// The date of the last.
-    pub last: i64,
+    pub last: Timestamp,
     /// Which version of the document they saw.
     pub version: u32,
 }
@@ -46,8 +48,8 @@ pub struct Redirect {
     pub key: String,
     /// Where it leads.
     pub target: String,
-    /// The date of the sweep, in microseconds since 1970.
-    pub sweep: i64,
+    /// The date of the sweep.
+    pub sweep: Timestamp,
     /// The site it stands on; unknown means that of the address.
     pub site: Option<String>,
 }
@@ -115,12 +117,12 @@ pub struct Place {
     pub site: Option<String>,
     /// Its title.
     pub title: Option<String>,
-    /// When it was first seen, in microseconds since 1970: by a sweep, or created where none saw it.
-    pub first: i64,
+    /// When it was first seen: by a sweep, or created where none saw it.
+    pub first: Timestamp,
     /// When it was last seen: by a sweep, or stored where none saw it.
-    pub last: i64,
+    pub last: Timestamp,
     /// The first sweep of its site that missed it, if it is gone.
-    pub gone: Option<i64>,
+    pub gone: Option<Timestamp>,
     /// Whether a sweep ever saw it.
     pub swept: bool,
     /// How many versions it has.
@@ -179,12 +181,12 @@ impl Store {
         Ok(PendingRedirect { answer })
     }
 
-    /// The dates of all sweeps, in microseconds since 1970, the earliest first.
+    /// The dates of all sweeps, the earliest first.
     ///
     /// # Errors
     ///
     /// The database's.
-    pub fn sweeps(&self) -> Result<Vec<i64>, StoreError> {
+    pub fn sweeps(&self) -> Result<Vec<Timestamp>, StoreError> {
         self.reading(Database::sweeps)
     }
 

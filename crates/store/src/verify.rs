@@ -14,6 +14,7 @@ use wonbon_index::shingles::ShingleReader;
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
 use wonbon_search::SearchReader;
 use wonbon_sketch::ElementSet;
+use wonbon_time::Timestamp;
 
 use crate::database::{Database, Record};
 use crate::document::{Kind, Order};
@@ -83,7 +84,7 @@ impl Store {
 /// Sweeps, sightings, redirects and watched documents against each other and the documents.
 fn verify_sweeps(database: &Database, verified: &mut Verified) -> Result<(), StoreError> {
     let sweeps = database.sweeps()?;
-    let known = |sweep: i64| sweeps.binary_search(&sweep).is_ok();
+    let known = |sweep: Timestamp| sweeps.binary_search(&sweep).is_ok();
     let mut wrong = Vec::new();
     database.for_each_site_sweep(|site, sweep| {
         if !known(sweep) {

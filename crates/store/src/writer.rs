@@ -13,9 +13,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use wonbon_index::CopyIndex;
+use wonbon_time::Timestamp;
 
 use crate::checkpoints::Checkpoints;
 use crate::database::{Record, Standing};
@@ -201,7 +201,7 @@ impl Writer {
             return Err(StoreError::Stopped { what: what.clone() });
         }
         self.families.database.connection.execute_batch("BEGIN IMMEDIATE")?;
-        let now = microseconds_now();
+        let now = Timestamp::now();
         let mut answers = Vec::with_capacity(group.len());
         for request in group {
             match request {
@@ -268,7 +268,7 @@ impl Writer {
         self.families.undo()
     }
 
-    fn add(&mut self, prepared: &Prepared, now: i64) -> Result<Added, StoreError> {
+    fn add(&mut self, prepared: &Prepared, now: Timestamp) -> Result<Added, StoreError> {
         let (record, stored) = self.add_document(prepared, now)?;
         if let Some(sweep) = prepared.sweep {
             self.families.database.see(&record, sweep)?;
@@ -276,7 +276,7 @@ impl Writer {
         self.added(&record, stored)
     }
 
-    fn see(&mut self, recognised: &Recognised, now: i64) -> Result<Added, StoreError> {
+    fn see(&mut self, recognised: &Recognised, now: Timestamp) -> Result<Added, StoreError> {
         let Recognised { document, content, created_at_the_latest } = recognised;
         let database = &self.families.database;
         let record = database.record_by_key(document.key())?;
@@ -296,7 +296,7 @@ impl Writer {
     fn add_document(
         &mut self,
         prepared: &Prepared,
-        now: i64,
+        now: Timestamp,
     ) -> Result<(Record, Stored), StoreError> {
         let Some(old) = self.families.database.record_by_key(&prepared.key)? else {
             let row = self.families.new_row();
@@ -361,7 +361,7 @@ impl Writer {
         Ok(Added { row: record.row, stored, verdict })
     }
 
-    fn delete(&mut self, key: &str, who: &str, now: i64) -> Result<bool, StoreError> {
+    fn delete(&mut self, key: &str, who: &str, now: Timestamp) -> Result<bool, StoreError> {
         match self.families.database.record_by_key(key)? {
             Some(record) => {
                 self.end_decision(&record, who, now)?;
@@ -406,10 +406,4 @@ impl Writer {
         }
         Ok(())
     }
-}
-
-/// Now, in microseconds since 1970.
-pub(crate) fn microseconds_now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

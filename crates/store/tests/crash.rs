@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use wonbon_store::{By, Decision, NewDocument, Store, StoreParams};
+use wonbon_time::Timestamp;
 
 const CLIENTS: u64 = 4;
 /// A store is begun anew after so many kills, so that looking at it stays quick.
@@ -54,9 +55,10 @@ fn child() {
                     let created = (mixed(number) % 1000) as i64;
                     let key = format!("document {named}");
                     let text = text(number);
-                    let document = NewDocument::text(&key, Some(created), &text);
+                    let document =
+                        NewDocument::text(&key, Some(Timestamp::from_microseconds(created)), &text);
                     // A run is a sweep.
-                    store.add(&document.seen(run as i64)).unwrap();
+                    store.add(&document.seen(Timestamp::from_microseconds(run as i64))).unwrap();
                     // One write: a kill leaves the whole line or nothing.
                     log.write_all(format!("{named} {number}\n").as_bytes()).unwrap();
                     // Every sixteenth is decided about; every other one of those twice.
@@ -139,7 +141,7 @@ fn look(directory: &Path) -> (u64, bool) {
             let given: Vec<String> = [number, named.parse::<u64>().unwrap() + 3].map(text).to_vec();
             // A newer version may have been stored and not yet acknowledged.
             assert!(given.contains(&stored.text), "{named} is not what was acknowledged");
-            let sweep = (number / 1_000_000 / CLIENTS) as i64;
+            let sweep = Timestamp::from_microseconds((number / 1_000_000 / CLIENTS) as i64);
             let sightings = store.sightings(&stored.key).unwrap();
             assert!(
                 sightings.last().is_some_and(|run| run.last == sweep),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use wonbon_store::{
     Measure, NewDocument, Page, Query, Question, Rule, Store, StoreError, StoreParams,
 };
+use wonbon_time::Timestamp;
 
 fn text(number: u64) -> String {
     let words = (0..60).map(|at| format!("word{}", (number * 977 + at * at * 31) % 5000));
@@ -19,7 +20,9 @@ fn filled(directory: &Path) -> u64 {
     for number in 0..300 {
         let key = format!("document {number}");
         let text = text(number % 200);
-        store.add(&NewDocument::text(&key, Some(number as i64), &text)).unwrap();
+        store
+            .add(&NewDocument::text(&key, Some(Timestamp::from_microseconds(number as i64)), &text))
+            .unwrap();
     }
     let originals = store.counts().unwrap().originals;
     store.close().unwrap();

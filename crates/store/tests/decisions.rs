@@ -9,6 +9,7 @@ use wonbon_store::{
     By, Decision, DecisionChange, Edit, Expected, Kind, NewDocument, Page, Query, Rule, Store,
     StoreError, StoreParams,
 };
+use wonbon_time::Timestamp;
 
 const TEXT: &str = "the ferry did not come that morning and the whole village stood waiting on the \
     quay with baskets and goats and the letters that nobody had written the evening before";
@@ -27,7 +28,9 @@ fn three(directory: &Path) -> Store {
     let params = StoreParams { rule: Rule::Threshold(0.5), ..StoreParams::default() };
     let store = Store::create(directory, &params).unwrap();
     for (key, created) in [("a", 1), ("b", 2), ("c", 3)] {
-        store.add(&NewDocument::text(key, Some(created), TEXT)).unwrap();
+        store
+            .add(&NewDocument::text(key, Some(Timestamp::from_microseconds(created)), TEXT))
+            .unwrap();
     }
     store
 }
@@ -60,7 +63,7 @@ fn the_original_comes_before_all_others_and_search_follows() {
     assert_eq!(original_of(&store, "c").as_deref(), Some("b"));
     assert_eq!(found(&store), ["b"]);
     // One that arrives late, created before all, is a copy too.
-    let late = NewDocument::text("late", Some(0), TEXT);
+    let late = NewDocument::text("late", Some(Timestamp::from_microseconds(0)), TEXT);
     assert_eq!(store.check(&late).unwrap().original.as_deref(), Some("b"));
     assert_eq!(store.add(&late).unwrap().verdict.original.as_deref(), Some("b"));
     // Of two the earlier comes first, and each is an original.
@@ -93,7 +96,7 @@ fn what_is_not_a_copy_keeps_its_place() {
     assert!(store.delete("a").unwrap());
     assert_eq!(original_of(&store, "c").as_deref(), Some("b"));
     // One that comes before `b` and has its words is the original of `c`, and `b` stays what it is.
-    store.add(&NewDocument::text("late", Some(0), TEXT)).unwrap();
+    store.add(&NewDocument::text("late", Some(Timestamp::from_microseconds(0)), TEXT)).unwrap();
     assert_eq!(original_of(&store, "b"), None);
     assert_eq!(original_of(&store, "c").as_deref(), Some("late"));
     whole(&store);
@@ -141,7 +144,7 @@ fn the_log_tells_who_decided_what_and_when_and_why() {
         Err(StoreError::NothingToUndo { entry: None, last: None, .. })
     ));
     assert!(store.delete_as("c", None, "a token").unwrap());
-    store.add(&NewDocument::text("c", Some(3), TEXT)).unwrap();
+    store.add(&NewDocument::text("c", Some(Timestamp::from_microseconds(3)), TEXT)).unwrap();
     assert_eq!(store.get("c").unwrap().unwrap().decision, None);
     // What was decided of the document that was removed is over.
     assert!(matches!(
@@ -273,10 +276,27 @@ fn tables(directory: &Path) -> (i32, Vec<(String, Option<String>)>) {
 fn tables_of_version_2_are_brought_up_and_take_decisions() {
     let directory = tempfile::tempdir().unwrap();
     let store = three(directory.path());
-    store.add(&NewDocument::text("edited", Some(5), "something else altogether")).unwrap();
-    store.add(&NewDocument::text("edited", Some(5), &near("in the spring"))).unwrap();
-    store.add(&NewDocument::text("without words", Some(6), " … ")).unwrap();
-    let seen = NewDocument { sweep: Some(7), ..NewDocument::text("seen", Some(7), "a page") };
+    store
+        .add(&NewDocument::text(
+            "edited",
+            Some(Timestamp::from_microseconds(5)),
+            "something else altogether",
+        ))
+        .unwrap();
+    store
+        .add(&NewDocument::text(
+            "edited",
+            Some(Timestamp::from_microseconds(5)),
+            &near("in the spring"),
+        ))
+        .unwrap();
+    store
+        .add(&NewDocument::text("without words", Some(Timestamp::from_microseconds(6)), " … "))
+        .unwrap();
+    let seen = NewDocument {
+        sweep: Some(Timestamp::from_microseconds(7)),
+        ..NewDocument::text("seen", Some(Timestamp::from_microseconds(7)), "a page")
+    };
     store.add(&seen).unwrap();
     assert!(store.watch("a").unwrap());
     let keys = ["a", "b", "c", "edited", "without words", "seen"];
@@ -306,7 +326,7 @@ fn tables_of_version_2_are_brought_up_and_take_decisions() {
     // Decisions are made, respected by what comes later, and taken back.
     let made_original = store.decide("b", Decision::Original, &by("told us"), None).unwrap();
     assert_eq!(made_original.map(|entry| entry.entry), Some(1));
-    store.add(&NewDocument::text("late", Some(0), TEXT)).unwrap();
+    store.add(&NewDocument::text("late", Some(Timestamp::from_microseconds(0)), TEXT)).unwrap();
     for key in ["a", "c", "edited", "late"] {
         assert_eq!(original_of(&store, key).as_deref(), Some("b"), "{key}");
     }

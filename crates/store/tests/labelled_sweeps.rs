@@ -11,14 +11,13 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::microseconds;
 use wonbon_sketch::ElementSet;
 use wonbon_store::{ChangesQuestion, Finding, NewDocument, Store, StoreParams};
 use wonbon_testkit::corpora::corpus;
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, shingles};
+use wonbon_time::Timestamp;
 
-const DAY: i64 = 86_400_000_000;
+const DAY: i64 = 86_400;
 
 fn rows(path: &Path) -> Vec<Value> {
     let mut text = String::new();
@@ -36,7 +35,11 @@ fn set(text: &str) -> ElementSet {
 }
 
 /// Adds a sweep; tells how many documents were recognised, and how many had to be prepared.
-fn sweep(store: &Store, date: i64, pages: &[(&str, Option<i64>, &str)]) -> (usize, usize) {
+fn sweep(
+    store: &Store,
+    date: Timestamp,
+    pages: &[(&str, Option<Timestamp>, &str)],
+) -> (usize, usize) {
     let mut pending = Vec::new();
     let mut recognised = 0;
     for (key, created, text) in pages {
@@ -61,9 +64,9 @@ fn every_law_has_as_many_versions_as_revisions() {
     let Some(path) = corpus("labelled/ko-law-revisions.jsonl.zst") else { return };
     let rows = rows(&path);
     // Of each law its revisions in order of date.
-    let mut laws: BTreeMap<&str, Vec<(i64, &str)>> = BTreeMap::new();
+    let mut laws: BTreeMap<&str, Vec<(Timestamp, &str)>> = BTreeMap::new();
     for row in &rows {
-        let created = microseconds(Ranking::Text(text_of(row, "created"))).unwrap();
+        let created = Timestamp::parse_text(text_of(row, "created")).unwrap();
         laws.entry(text_of(row, "group")).or_default().push((created, text_of(row, "text")));
     }
     for revisions in laws.values_mut() {
@@ -74,14 +77,14 @@ fn every_law_has_as_many_versions_as_revisions() {
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     let mut known = 0;
     for at in 0..most {
-        let pages: Vec<(&str, Option<i64>, &str)> = laws
+        let pages: Vec<(&str, Option<Timestamp>, &str)> = laws
             .iter()
             .map(|(law, revisions)| {
                 let (created, text) = revisions[at.min(revisions.len() - 1)];
                 (*law, Some(created), text)
             })
             .collect();
-        let date = (20_000 + at as i64) * DAY;
+        let date = Timestamp::from_seconds((20_000 + at as i64) * DAY);
         let (recognised, prepared) = sweep(&store, date, &pages);
         let revised = laws.values().filter(|revisions| revisions.len() > at).count();
         assert_eq!((recognised, prepared), (laws.len() - revised, revised), "sweep {at}");
@@ -140,8 +143,8 @@ const RELEASES: [&str; 30] = [
     "23", "24", "25", "26", "27", "28", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39",
 ];
 
-fn release_date(at: usize) -> i64 {
-    (15_000 + 100 * at as i64) * DAY
+fn release_date(at: usize) -> Timestamp {
+    Timestamp::from_seconds((15_000 + 100 * at as i64) * DAY)
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn a_page_of_an_old_release_is_found_in_the_newest_that_has_it() {
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     let mut seen = Vec::new();
     for (at, release) in RELEASES.iter().enumerate() {
-        let pages: Vec<(&str, Option<i64>, &str)> = rows
+        let pages: Vec<(&str, Option<Timestamp>, &str)> = rows
             .iter()
             .filter(|row| text_of(row, "version") == *release)
             .map(|row| (text_of(row, "source"), Some(release_date(at)), text_of(row, "text")))
@@ -246,7 +249,7 @@ fn pages_under_addresses_that_stay_change_with_the_releases() {
     let mut texts: BTreeMap<&str, BTreeMap<usize, &str>> = BTreeMap::new();
     for (at, release) in RELEASES.iter().enumerate() {
         let of_release = rows.iter().filter(|row| text_of(row, "version") == *release);
-        let pages: Vec<(&str, Option<i64>, &str)> =
+        let pages: Vec<(&str, Option<Timestamp>, &str)> =
             of_release.map(|row| (text_of(row, "group"), None, text_of(row, "text"))).collect();
         for (page, _, text) in &pages {
             texts.entry(page).or_default().insert(at, text);

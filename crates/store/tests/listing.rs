@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use wonbon_store::{
     Expected, Kind, NewDocument, Store, StoreError, StoreParams, Stored, StoredDocument,
 };
+use wonbon_time::Timestamp;
 
 fn text_of(family: u64) -> String {
     (0..40).map(|word| format!("w{family}x{} ", word * (family + 3))).collect()
@@ -21,7 +22,13 @@ fn store_with_families() -> (tempfile::TempDir, Store) {
         for family in round..6 {
             let key = format!("https://site{}.example/{family}/{round}", round % 3);
             created += 1;
-            store.add(&NewDocument::text(&key, Some(created), &text_of(family))).unwrap();
+            store
+                .add(&NewDocument::text(
+                    &key,
+                    Some(Timestamp::from_microseconds(created)),
+                    &text_of(family),
+                ))
+                .unwrap();
         }
     }
     (folder, store)
@@ -110,7 +117,7 @@ fn the_latest_documents_are_the_last_that_came_in() {
 fn a_write_that_expects_something_else_is_refused_and_others_go_on() {
     let (_folder, store) = store_with_families();
     let text = text_of(90);
-    let document = NewDocument::text("guarded", Some(1), &text);
+    let document = NewDocument::text("guarded", Some(Timestamp::from_microseconds(1)), &text);
     let prepared = || store.prepare(&document).unwrap();
     let refused = |result| matches!(result, Err(StoreError::NotAsExpected { .. }));
 
@@ -120,7 +127,11 @@ fn a_write_that_expects_something_else_is_refused_and_others_go_on() {
     assert!(refused(store.submit(prepared().only_if(Expected::Absent)).unwrap().wait()));
 
     let edit = store.get("guarded").unwrap().unwrap().edit();
-    let changed = NewDocument::text("guarded", Some(1), "something else that was written later on");
+    let changed = NewDocument::text(
+        "guarded",
+        Some(Timestamp::from_microseconds(1)),
+        "something else that was written later on",
+    );
     let change = || store.prepare(&changed).unwrap().only_if(Expected::Edit(edit));
     // Two who saw the same edit, queued together: the first wins.
     let pending = [store.submit(change()).unwrap(), store.submit(change()).unwrap()];

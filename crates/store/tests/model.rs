@@ -16,12 +16,13 @@ use wonbon_sketch::{ElementSet, FeatureMaker};
 use wonbon_store::{By, Decision, Kind, NewDocument, Rule, Store, StoreError, StoreParams, Stored};
 use wonbon_text::shingles::shingles;
 use wonbon_text::words::normal_form;
+use wonbon_time::Timestamp;
 
 /// What is said of a document: its kind and its original's key.
 type Said = (Kind, Option<String>);
 
 struct Held {
-    created: i64,
+    created: Timestamp,
     arrival: u64,
     text: String,
     /// What was decided and not taken back; the last is in effect.
@@ -41,7 +42,7 @@ impl Model {
         Model { params: params.clone(), maker, documents: BTreeMap::new(), arrivals: 0 }
     }
 
-    fn add(&mut self, key: &str, created: Option<i64>, text: &str) {
+    fn add(&mut self, key: &str, created: Option<Timestamp>, text: &str) {
         if let Some(held) = self.documents.get_mut(key) {
             held.created = created.unwrap_or(held.created);
             held.text = text.to_owned();
@@ -125,7 +126,7 @@ fn families(store: &Store) -> BTreeMap<String, Said> {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Add { key: u8, created: Option<i64>, text: String },
+    Add { key: u8, created: Option<Timestamp>, text: String },
     Delete { key: u8 },
     Decide { key: u8, decision: Decision },
     Undo { key: u8 },
@@ -161,7 +162,7 @@ fn texts() -> impl Strategy<Value = String> {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         12 => (0_u8..14, 0_i64..40, texts(), any::<bool>()).prop_map(|(key, created, text, says)| {
-            Step::Add { key, created: says.then_some(created), text }
+            Step::Add { key, created: says.then_some(Timestamp::from_microseconds(created)), text }
         }),
         4 => (0_u8..14).prop_map(|key| Step::Delete { key }),
         4 => (0_u8..14, any::<bool>()).prop_map(|(key, original)| {
@@ -184,7 +185,11 @@ fn run(params: &StoreParams, steps: &[Step], directory: &Path) {
                 let key = format!("key {key}");
                 let known = model.documents.contains_key(&key);
                 // A first version without a time would be "now", which the model does not know.
-                let created = if known { *created } else { Some(created.unwrap_or(20)) };
+                let created = if known {
+                    *created
+                } else {
+                    Some(created.unwrap_or(Timestamp::from_microseconds(20)))
+                };
                 model.add(&key, created, text);
                 let document = NewDocument::text(&key, created, text);
                 let expected = &model.families()[&key];

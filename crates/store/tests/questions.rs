@@ -20,6 +20,7 @@ use wonbon_store::{
 use wonbon_testkit::corpora::corpus;
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, shingles};
 use wonbon_text::words::for_each_word;
+use wonbon_time::Timestamp;
 
 fn words(text: &str) -> usize {
     let mut count = 0;
@@ -59,7 +60,17 @@ fn filled<'a>(
     let pending: Vec<_> = documents
         .into_iter()
         .map(|(id, text)| {
-            store.submit(store.prepare(&NewDocument::text(id, Some(1), text)).unwrap()).unwrap()
+            store
+                .submit(
+                    store
+                        .prepare(&NewDocument::text(
+                            id,
+                            Some(Timestamp::from_microseconds(1)),
+                            text,
+                        ))
+                        .unwrap(),
+                )
+                .unwrap()
         })
         .collect();
     for pending in pending {
@@ -258,11 +269,11 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let params = StoreParams { seed: SeedSource::Secret([7; 16]), ..StoreParams::default() };
         let store = Store::create(directory.path(), &params).unwrap();
-        let mut known: BTreeMap<String, (i64, String)> = BTreeMap::new();
+        let mut known: BTreeMap<String, (Timestamp, String)> = BTreeMap::new();
         for (place, text) in (0..).zip(texts.iter().chain(&edited)) {
             let key = format!("k{}", place % texts.len() as i64);
-            store.add(&NewDocument::text(&key, Some(place), text)).unwrap();
-            known.insert(key, (place, text.clone()));
+            store.add(&NewDocument::text(&key, Some(Timestamp::from_microseconds(place)), text)).unwrap();
+            known.insert(key, (Timestamp::from_microseconds(place), text.clone()));
         }
         for place in deleted {
             let key = format!("k{place}");
@@ -275,7 +286,7 @@ proptest! {
                     if mine.is_empty() {
                         continue;
                     }
-                    let mut expected: Vec<(f64, i64, String)> = known
+                    let mut expected: Vec<(f64, Timestamp, String)> = known
                         .iter()
                         .map(|(key, (created, text))| {
                             (measure.of(&mine.overlap(&set(text))), *created, key.clone())
@@ -284,7 +295,7 @@ proptest! {
                         .collect();
                     expected.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
                     let answer = store.ask(text, &Question { measure, min, limit: 50 }).unwrap();
-                    let answered: Vec<(f64, i64, String)> = answer
+                    let answered: Vec<(f64, Timestamp, String)> = answer
                         .matches
                         .into_iter()
                         .map(|found| {
@@ -317,7 +328,13 @@ fn a_quotation_in_a_long_post_is_found_in_both_directions() {
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     for place in 0..200 {
         let text = made_up(10_000 * place, 3000);
-        store.add(&NewDocument::text(&format!("post {place}"), Some(1), &text)).unwrap();
+        store
+            .add(&NewDocument::text(
+                &format!("post {place}"),
+                Some(Timestamp::from_microseconds(1)),
+                &text,
+            ))
+            .unwrap();
     }
     for place in 0..200 {
         // Ten to sixty words from the middle of a post of three thousand.
@@ -330,7 +347,9 @@ fn a_quotation_in_a_long_post_is_found_in_both_directions() {
         assert_eq!(answer.matches[0].document.key, format!("post {place}"));
 
         let key = format!("quotation {place}");
-        store.add(&NewDocument::text(&key, Some(2), &quotation)).unwrap();
+        store
+            .add(&NewDocument::text(&key, Some(Timestamp::from_microseconds(2)), &quotation))
+            .unwrap();
         let contains = Question { measure: Measure::Contains, min: 0.9, limit: 10 };
         let answer = store.ask(&made_up(10_000 * place, 3000), &contains).unwrap();
         let keys: Vec<&str> =
@@ -345,10 +364,22 @@ fn a_text_made_of_parts_names_its_sources_and_what_is_new() {
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     for place in 0..50 {
         let text = made_up(10_000 * place, 500);
-        store.add(&NewDocument::text(&format!("post {place}"), Some(place as i64), &text)).unwrap();
+        store
+            .add(&NewDocument::text(
+                &format!("post {place}"),
+                Some(Timestamp::from_microseconds(place as i64)),
+                &text,
+            ))
+            .unwrap();
     }
     // A later copy of post 7 explains as much, and is not the source.
-    store.add(&NewDocument::text("scrap", Some(99), &made_up(70_000, 500))).unwrap();
+    store
+        .add(&NewDocument::text(
+            "scrap",
+            Some(Timestamp::from_microseconds(99)),
+            &made_up(70_000, 500),
+        ))
+        .unwrap();
     let parts = [
         made_up(70_100, 80),
         made_up(990_000, 30),

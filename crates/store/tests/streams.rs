@@ -8,16 +8,15 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::microseconds;
 use wonbon_sketch::ElementSet;
 use wonbon_store::{Kind, NewDocument, Page, Query, Rule, Store, StoreParams};
 use wonbon_testkit::corpora::corpus;
 use wonbon_text::shingles::shingles;
+use wonbon_time::Timestamp;
 
 struct Post {
     id: String,
-    created: i64,
+    created: Timestamp,
     text: String,
 }
 
@@ -33,7 +32,7 @@ fn posts(path: &Path) -> Vec<Post> {
             let created = row["created"].as_str().unwrap_or("1970");
             Post {
                 id: row["id"].as_str().unwrap().to_owned(),
-                created: microseconds(Ranking::Text(created)).unwrap(),
+                created: Timestamp::parse_text(created).unwrap(),
                 text: row["text"].as_str().unwrap().to_owned(),
             }
         })

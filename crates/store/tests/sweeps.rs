@@ -10,15 +10,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use proptest::prelude::*;
+use std::time::Duration;
 use wonbon_store::{
     Changes, ChangesQuestion, Finding, Holder, NewDocument, Redirect, Rule, Sighting, Store,
     StoreError, StoreParams, Stored, SweepChanges,
 };
+use wonbon_time::Timestamp;
 
-const DAY: i64 = 86_400_000_000;
+const DAY: Duration = Duration::from_secs(86_400);
 
-fn day(number: i64) -> i64 {
-    20_000 * DAY + number * DAY
+fn day(number: u32) -> Timestamp {
+    Timestamp::EPOCH + (20_000 + number) * DAY
+}
+
+/// The day of a time.
+fn number_of(time: Timestamp) -> u64 {
+    time.since(day(0)).as_secs() / DAY.as_secs()
 }
 
 /// Words that only this topic has.
@@ -43,14 +50,14 @@ fn params() -> StoreParams {
     StoreParams { rule: Rule::Threshold(0.8), ..StoreParams::default() }
 }
 
-fn see(store: &Store, sweep: i64, key: &str, text: &str) -> Stored {
+fn see(store: &Store, sweep: u32, key: &str, text: &str) -> Stored {
     let created = day(sweep);
     let known = store.get(key).unwrap().is_some();
     let document = NewDocument::text(key, (!known).then_some(created), text).seen(created);
     store.add(&document).unwrap().stored
 }
 
-fn redirect(store: &Store, sweep: i64, key: &str, target: &str) -> bool {
+fn redirect(store: &Store, sweep: u32, key: &str, target: &str) -> bool {
     let (key, target) = (key.to_owned(), target.to_owned());
     store.add_redirect(&Redirect { key, target, sweep: day(sweep), site: None }).unwrap()
 }
@@ -67,7 +74,7 @@ fn toy_web(directory: &Path) -> Store {
     let large = format!("{} {} {}", text("first", 54), text("second", 54), text("large", 100));
     for sweep in 1..=6 {
         let mut pages: Vec<(String, String)> = Vec::new();
-        let mut page = |site: &str, name: &str, seen: &[i64], text: String| {
+        let mut page = |site: &str, name: &str, seen: &[u32], text: String| {
             if seen.contains(&sweep) {
                 pages.push((format!("{site}{name}"), text));
             }
@@ -107,10 +114,9 @@ fn toy_web(directory: &Path) -> Store {
 }
 
 /// Key, resemblance in shingles, first and last day of a holder.
-fn told(holder: &Holder) -> (String, Option<(usize, usize)>, i64, i64) {
+fn told(holder: &Holder) -> (String, Option<(usize, usize)>, u64, u64) {
     let overlap = holder.overlap.map(|overlap| (overlap.shared, overlap.union()));
-    let day = |time| (time - day(0)) / DAY;
-    (holder.place.key.clone(), overlap, day(holder.place.first), day(holder.place.last))
+    (holder.place.key.clone(), overlap, number_of(holder.place.first), number_of(holder.place.last))
 }
 
 #[test]
@@ -211,20 +217,19 @@ fn holders_stand_by_site_with_the_version_they_follow() {
 }
 
 /// Date, seen, found, born, came back, changed, unchanged, died, moved within, moved between.
-fn row(counts: &SweepChanges) -> [i64; 10] {
+fn row(counts: &SweepChanges) -> [u64; 10] {
     let c = counts;
-    let of = |number: u64| i64::try_from(number).unwrap();
     [
-        (c.sweep - day(0)) / DAY,
-        of(c.seen),
-        of(c.found),
-        of(c.born),
-        of(c.came_back),
-        of(c.changed),
-        of(c.unchanged),
-        of(c.died),
-        of(c.moved_within),
-        of(c.moved_between),
+        number_of(c.sweep),
+        c.seen,
+        c.found,
+        c.born,
+        c.came_back,
+        c.changed,
+        c.unchanged,
+        c.died,
+        c.moved_within,
+        c.moved_between,
     ]
 }
 
@@ -256,7 +261,7 @@ fn births_deaths_changes_and_moves_are_counted_per_sweep() {
     assert_eq!(changes.ended.by_sweeps, [0, 2, 4, 0, 0, 0]);
     assert_eq!(changes.going_on.by_sweeps, [1, 3, 4, 3, 0, 0]);
     assert_eq!(changes.ended.median, Some(2 * DAY));
-    assert_eq!(changes.ended.mean(), Some(2.0 * DAY as f64));
+    assert_eq!(changes.ended.mean(), Some(2 * DAY));
 
     let of_two = ChangesQuestion { site: Some("two.example"), since: None };
     let rows: Vec<_> = store.changes(&of_two).unwrap().sweeps.iter().map(row).collect();
@@ -542,13 +547,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// What was seen, without runs: for each page its version in each sweep.
 #[derive(Default)]
 struct Model {
-    pages: BTreeMap<usize, (u32, usize, BTreeMap<i64, u32>)>,
-    site_sweeps: BTreeMap<usize, BTreeSet<i64>>,
+    pages: BTreeMap<usize, (u32, usize, BTreeMap<Timestamp, u32>)>,
+    site_sweeps: BTreeMap<usize, BTreeSet<Timestamp>>,
 }
 
 impl Model {
     /// The counts of a sweep, one page after another.
-    fn counts(&self, sweep: i64) -> SweepChanges {
+    fn counts(&self, sweep: Timestamp) -> SweepChanges {
         let mut counts = SweepChanges { sweep, ..SweepChanges::default() };
         for (page, (_, _, seen)) in &self.pages {
             let of_site = &self.site_sweeps[&(page % 3)];
@@ -593,7 +598,7 @@ proptest! {
         for step in &steps {
             match *step {
                 Step::See { later, page, text: which } => {
-                    sweep += if later { DAY } else { 0 };
+                    sweep = if later { sweep + DAY } else { sweep };
                     sweeps.insert(sweep);
                     let text = text(&format!("page{page}text{which}x"), 12);
                     let key = key(page);
@@ -629,7 +634,7 @@ proptest! {
             prop_assert_eq!(&expanded, seen, "page {}", page);
             // Two runs are two for a reason.
             for pair in runs.windows(2) {
-                let gap = of_site.range(pair[0].last + 1..pair[1].first).next().is_some();
+                let gap = of_site.range(pair[0].last + DAY..pair[1].first).next().is_some();
                 prop_assert!(gap || pair[0].version != pair[1].version);
             }
         }

@@ -8,12 +8,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wonbon_store::{Kind, NewDocument, Store, StoreParams};
+use wonbon_time::Timestamp;
 
 const THREADS: u64 = 8;
 const FAMILIES: u64 = 500;
 
 /// Creation, key, kind, original.
-type Member = (i64, String, Kind, Option<String>);
+type Member = (Timestamp, String, Kind, Option<String>);
 
 fn text(family: u64) -> String {
     let words = (0..12).map(|at| format!("w{}", family * 31 + at * 7 % 13));
@@ -49,7 +50,8 @@ fn eight_threads_agree_on_one_original_for_each_family() {
                     }
                     let created = ((draw >> 20) % 200) as i64;
                     let text = text(family);
-                    let document = NewDocument::text(&key, Some(created), &text);
+                    let document =
+                        NewDocument::text(&key, Some(Timestamp::from_microseconds(created)), &text);
                     pending.push(store.submit(store.prepare(&document).unwrap()).unwrap());
                     if pending.len() == 64 {
                         for added in pending.drain(..) {

@@ -3,6 +3,8 @@
 //! Nothing here is fast and nothing here is clever: an oracle is worth having only as long as a
 //! reader can see at a glance that it is right. Unpublished.
 
+#![warn(unreachable_pub)]
+
 pub mod cluster;
 pub mod corpora;
 pub mod crawl;

@@ -8,15 +8,15 @@ use std::ops::Range;
 use proptest::prelude::*;
 use wonbon_testkit::generate::{Corpus, CorpusParams};
 use wonbon_testkit::text::{slow_moved_blocks, slow_words};
-use wonbon_text::difference::{Difference, Kind, MOVED_WORDS, difference};
+use wonbon_text::difference::{Difference, MOVED_WORDS, SpanKind, difference};
 
 /// The runs of words that one text has alone, moved blocks included.
 fn only(found: &Difference, is_left: bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for span in &found.spans {
         let words = match span.kind {
-            Kind::OnlyLeft | Kind::MovedLeft(_) if is_left => span.left.clone(),
-            Kind::OnlyRight | Kind::MovedRight(_) if !is_left => span.right.clone(),
+            SpanKind::OnlyLeft | SpanKind::MovedLeft(_) if is_left => span.left.clone(),
+            SpanKind::OnlyRight | SpanKind::MovedRight(_) if !is_left => span.right.clone(),
             _ => continue,
         };
         match runs.last_mut() {
@@ -32,7 +32,7 @@ fn only(found: &Difference, is_left: bool) -> Vec<Range<usize>> {
 /// Whether words that both texts have end right before this word.
 fn same_ends_at(found: &Difference, at: usize, is_left: bool) -> bool {
     found.spans.iter().any(|span| {
-        span.kind == Kind::Same && at == if is_left { span.left.end } else { span.right.end }
+        span.kind == SpanKind::Same && at == if is_left { span.left.end } else { span.right.end }
     })
 }
 
@@ -42,12 +42,12 @@ fn check_rebuild(left: &[String], right: &[String], found: &Difference) {
     for span in &found.spans {
         from_left.extend_from_slice(&left[span.left.clone()]);
         match span.kind {
-            Kind::Same => from_right.extend_from_slice(&left[span.left.clone()]),
-            Kind::MovedRight(block) => {
+            SpanKind::Same => from_right.extend_from_slice(&left[span.left.clone()]),
+            SpanKind::MovedRight(block) => {
                 from_right.extend_from_slice(&left[found.moved[block].left.clone()]);
             }
-            Kind::OnlyRight => from_right.extend_from_slice(&right[span.right.clone()]),
-            Kind::OnlyLeft | Kind::MovedLeft(_) => {}
+            SpanKind::OnlyRight => from_right.extend_from_slice(&right[span.right.clone()]),
+            SpanKind::OnlyLeft | SpanKind::MovedLeft(_) => {}
         }
     }
     assert_eq!(from_left, left);
@@ -112,7 +112,7 @@ proptest! {
         prop_assert_eq!(found.moved.len(), 1);
         // The shorter of the two parts that changed places.
         prop_assert_eq!(found.moved[0].left.len(), (b - a).min(c - b));
-        prop_assert!(found.spans.iter().all(|span| !matches!(span.kind, Kind::OnlyLeft | Kind::OnlyRight)));
+        prop_assert!(found.spans.iter().all(|span| !matches!(span.kind, SpanKind::OnlyLeft | SpanKind::OnlyRight)));
     }
 }
 
@@ -135,7 +135,7 @@ fn moving_a_paragraph_of_a_post_is_a_moved_block_up_to_repeated_words() {
         let alone: usize = found
             .spans
             .iter()
-            .filter(|span| span.kind == Kind::OnlyLeft)
+            .filter(|span| span.kind == SpanKind::OnlyLeft)
             .map(|span| span.left.len())
             .sum();
         assert!(blocks + 4 >= half - third, "{blocks} of {} words", half - third);

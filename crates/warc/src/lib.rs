@@ -9,11 +9,12 @@
 //! or do not write revisit records; docs/warc.md has the comparison.
 //!
 //! ```
-//! use wonbon_warc::{Date, Reader, Record, Writer};
+//! use wonbon_time::Timestamp;
+//! use wonbon_warc::{Reader, Record, Writer};
 //!
 //! let mut writer = Writer::new(Vec::new(), 7);
 //! let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
-//! let date = Date::from_unix_milliseconds(1_700_000_000_000);
+//! let date = Timestamp::from_seconds(1_700_000_000);
 //! let place = writer.write(&Record::response("http://example.org/", date, head, b"hello"))?;
 //! assert_eq!(place.offset, 0);
 //!
@@ -29,7 +30,6 @@
 //! gives the records before the cut and says where it is torn.
 //! Not here: fetching, files of a crawl and their names, what a page means.
 
-mod date;
 mod digest;
 mod error;
 pub mod http;
@@ -39,7 +39,6 @@ mod record;
 mod window;
 mod writer;
 
-pub use date::{Date, NotADate};
 pub use digest::{Digest, NotADigest};
 pub use error::{Damage, WarcError};
 pub use identifier::{NotARecordId, RecordId};

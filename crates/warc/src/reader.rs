@@ -14,8 +14,8 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::GzDecoder;
+use wonbon_time::Timestamp;
 
-use crate::date::Date;
 use crate::digest::Digest;
 use crate::error::{Damage, WarcError};
 use crate::identifier::RecordId;
@@ -106,8 +106,8 @@ impl Header {
 
     /// When it came about.
     #[must_use]
-    pub fn date(&self) -> Option<Date> {
-        self.field("WARC-Date")?.parse().ok()
+    pub fn date(&self) -> Option<Timestamp> {
+        Timestamp::parse_iso(self.field("WARC-Date")?).ok()
     }
 
     /// Its name, if that is a UUID.
@@ -142,8 +142,8 @@ impl Header {
 
     /// The date of the record it refers to.
     #[must_use]
-    pub fn refers_to_date(&self) -> Option<Date> {
-        self.field("WARC-Refers-To-Date")?.parse().ok()
+    pub fn refers_to_date(&self) -> Option<Timestamp> {
+        Timestamp::parse_iso(self.field("WARC-Refers-To-Date")?).ok()
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use crate::date::Date;
+use wonbon_time::Timestamp;
+
 use crate::digest::Digest;
 use crate::identifier::RecordId;
 
@@ -78,7 +79,7 @@ impl fmt::Display for Kind {
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
     pub(crate) kind: Kind,
-    pub(crate) date: Date,
+    pub(crate) date: Timestamp,
     pub(crate) target: Option<&'a str>,
     pub(crate) content_type: &'a str,
     pub(crate) head: &'a [u8],
@@ -101,13 +102,13 @@ pub struct RefersTo<'a> {
     /// Its address.
     pub target: &'a str,
     /// Its date.
-    pub date: Date,
+    pub date: Timestamp,
 }
 
 impl<'a> Record<'a> {
     fn new(
         kind: Kind,
-        date: Date,
+        date: Timestamp,
         content_type: &'a str,
         head: &'a [u8],
         payload: &'a [u8],
@@ -131,7 +132,7 @@ impl<'a> Record<'a> {
 
     /// About the file, in `name: value` lines; made by [`lines`].
     #[must_use]
-    pub fn warcinfo(file_name: &'a str, date: Date, lines: &'a [u8]) -> Self {
+    pub fn warcinfo(file_name: &'a str, date: Timestamp, lines: &'a [u8]) -> Self {
         Record::new(Kind::Warcinfo, date, "application/warc-fields", b"", lines)
             .field("WARC-Filename", file_name)
     }
@@ -139,7 +140,7 @@ impl<'a> Record<'a> {
     /// What a server answered: the head as it came, with its empty line, and the body as it came,
     /// with its content coding and without its transfer coding.
     #[must_use]
-    pub fn response(target: &'a str, date: Date, head: &'a [u8], body: &'a [u8]) -> Self {
+    pub fn response(target: &'a str, date: Timestamp, head: &'a [u8], body: &'a [u8]) -> Self {
         let kind = "application/http;msgtype=response";
         let mut record = Record::new(Kind::Response, date, kind, head, body);
         record.target = Some(target);
@@ -148,7 +149,7 @@ impl<'a> Record<'a> {
 
     /// What was asked.
     #[must_use]
-    pub fn request(target: &'a str, date: Date, head: &'a [u8], body: &'a [u8]) -> Self {
+    pub fn request(target: &'a str, date: Timestamp, head: &'a [u8], body: &'a [u8]) -> Self {
         let kind = "application/http;msgtype=request";
         let mut record = Record::new(Kind::Request, date, kind, head, body);
         record.target = Some(target);
@@ -157,7 +158,7 @@ impl<'a> Record<'a> {
 
     /// About a page, in `name: value` lines; made by [`lines`].
     #[must_use]
-    pub fn metadata(target: &'a str, date: Date, lines: &'a [u8]) -> Self {
+    pub fn metadata(target: &'a str, date: Timestamp, lines: &'a [u8]) -> Self {
         let mut record = Record::new(Kind::Metadata, date, "application/warc-fields", b"", lines);
         record.target = Some(target);
         record
@@ -168,7 +169,7 @@ impl<'a> Record<'a> {
     #[must_use]
     pub fn revisit(
         target: &'a str,
-        date: Date,
+        date: Timestamp,
         head: &'a [u8],
         digest: Digest,
         earlier: RefersTo<'a>,

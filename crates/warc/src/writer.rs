@@ -10,6 +10,7 @@ use std::io::{Seek as _, SeekFrom, Write};
 use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
+use wonbon_time::Timestamp;
 
 use crate::digest::Digest;
 use crate::error::WarcError;
@@ -150,7 +151,7 @@ impl<W: Write> Writer<W> {
     /// The header with its empty line, and the name of the record.
     fn header(&self, record: &Record<'_>) -> Result<(Vec<u8>, RecordId), WarcError> {
         let block_digest = Digest::of_parts(&[record.head, record.payload]);
-        let date = record.date.to_string();
+        let date = write_date(record.date);
         let id = RecordId::of_parts(&[
             b"wonbon warc record",
             &self.seed.to_le_bytes(),
@@ -182,7 +183,7 @@ impl<W: Write> Writer<W> {
         if let Some(earlier) = &record.refers_to {
             header.add("WARC-Refers-To", &earlier.id.to_string())?;
             header.add("WARC-Refers-To-Target-URI", earlier.target)?;
-            header.add("WARC-Refers-To-Date", &earlier.date.to_string())?;
+            header.add("WARC-Refers-To-Date", &write_date(earlier.date))?;
         }
         if let Some(why) = record.truncated {
             header.add("WARC-Truncated", why)?;
@@ -203,6 +204,15 @@ impl<W: Write> Writer<W> {
         header.add("Content-Length", &length.to_string())?;
         header.text.push_str("\r\n");
         Ok((header.text.into_bytes(), id))
+    }
+}
+
+/// A date as WARC writes it: to the millisecond, as WARC 1.0 does where it is a whole second.
+fn write_date(date: Timestamp) -> String {
+    let text = format!("{date:.3}");
+    match text.strip_suffix(".000Z") {
+        Some(whole) => format!("{whole}Z"),
+        None => text,
     }
 }
 

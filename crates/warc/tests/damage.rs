@@ -4,7 +4,8 @@
 
 use std::io::{Read, Write};
 
-use wonbon_warc::{Damage, Date, Kind, Reader, Record, WarcError, Writer};
+use wonbon_time::Timestamp;
+use wonbon_warc::{Damage, Kind, Reader, Record, WarcError, Writer};
 
 fn member(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -15,7 +16,7 @@ fn member(bytes: &[u8]) -> Vec<u8> {
 fn response(target: &str, body: &[u8]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), 1);
     let head = b"HTTP/1.1 200 OK\r\n\r\n";
-    let record = Record::response(target, Date::from_unix_milliseconds(0), head, body);
+    let record = Record::response(target, Timestamp::EPOCH, head, body);
     writer.write(&record).unwrap();
     writer.into_inner()
 }

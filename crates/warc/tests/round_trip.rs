@@ -5,7 +5,8 @@
 use std::io::{Read, Write};
 
 use proptest::prelude::*;
-use wonbon_warc::{Date, Digest, Kind, Place, Reader, Record, RefersTo, WarcError, Writer, lines};
+use wonbon_time::Timestamp;
+use wonbon_warc::{Digest, Kind, Place, Reader, Record, RefersTo, WarcError, Writer, lines};
 
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
 
@@ -14,7 +15,7 @@ const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
 struct Plain {
     kind: Kind,
     target: Option<String>,
-    date: Date,
+    date: Timestamp,
     block: Vec<u8>,
 }
 
@@ -85,7 +86,7 @@ fn plains() -> impl Strategy<Value = Vec<Plain>> {
     let plain = (kinds(), "[a-z0-9/?&%가-힣]{0,30}", 0..4_000_000_000_000_i64, blocks());
     let plain = plain.prop_map(|(kind, path, milliseconds, block)| {
         let target = (kind != Kind::Warcinfo).then(|| format!("http://example.org/{path}"));
-        Plain { kind, target, date: Date::from_unix_milliseconds(milliseconds), block }
+        Plain { kind, target, date: Timestamp::from_milliseconds(milliseconds), block }
     });
     proptest::collection::vec(plain, 0..6)
 }
@@ -174,7 +175,7 @@ proptest! {
 
 #[test]
 fn a_file_cut_at_every_byte_gives_the_records_before_and_says_where_it_is_torn() {
-    let date = Date::from_unix_milliseconds(1_794_810_000_125);
+    let date = Timestamp::from_milliseconds(1_794_810_000_125);
     let target = Some("http://example.org/원본".to_owned());
     let records: Vec<Plain> = [Kind::Warcinfo, Kind::Response, Kind::Request, Kind::Metadata]
         .into_iter()
@@ -216,7 +217,7 @@ fn a_file_cut_at_every_byte_gives_the_records_before_and_says_where_it_is_torn()
 fn a_torn_tail_is_cut_off_and_writing_goes_on_as_if_nothing_had_happened() {
     let folder = tempfile::tempdir().unwrap();
     let (calm, torn) = (folder.path().join("calm.warc.gz"), folder.path().join("torn.warc.gz"));
-    let date = Date::from_unix_milliseconds(0);
+    let date = Timestamp::EPOCH;
     let first = Record::response("http://example.org/1", date, HEAD, b"one");
     let second = Record::response("http://example.org/2", date, HEAD, b"two");
 
@@ -249,7 +250,7 @@ fn a_file_that_exists_is_not_overwritten_and_a_shorter_one_not_stretched() {
 
 #[test]
 fn the_same_calls_write_the_same_bytes_and_no_name_twice() {
-    let date = Date::from_unix_milliseconds(0);
+    let date = Timestamp::EPOCH;
     let record = Record::response("http://example.org/", date, HEAD, b"same");
     let mut names = std::collections::BTreeSet::new();
     let mut files = Vec::new();
@@ -266,7 +267,7 @@ fn the_same_calls_write_the_same_bytes_and_no_name_twice() {
 
 #[test]
 fn a_revisit_names_the_record_that_has_its_body() {
-    let (early, late) = (Date::from_unix_milliseconds(0), Date::from_unix_milliseconds(1000));
+    let (early, late) = (Timestamp::EPOCH, Timestamp::from_milliseconds(1000));
     let mut writer = Writer::new(Vec::new(), 1);
     let place = writer.write(&Record::response("http://a.example/", early, HEAD, b"body")).unwrap();
     let earlier = RefersTo { id: place.id, target: "http://a.example/", date: early };
@@ -292,7 +293,7 @@ fn a_revisit_names_the_record_that_has_its_body() {
 #[test]
 fn a_line_break_cannot_smuggle_a_field_into_a_header() {
     let mut writer = Writer::new(Vec::new(), 1);
-    let date = Date::from_unix_milliseconds(0);
+    let date = Timestamp::EPOCH;
     let target = "http://example.org/\r\nWARC-Type: warcinfo";
     let error = writer.write(&Record::response(target, date, HEAD, b"")).unwrap_err();
     assert!(matches!(error, WarcError::BadField { .. }));
@@ -312,7 +313,7 @@ fn a_failed_write_poisons_the_writer() {
         }
     }
     let mut writer = Writer::new(Full, 1);
-    let record = Record::response("http://a.example/", Date::from_unix_milliseconds(0), HEAD, b"");
+    let record = Record::response("http://a.example/", Timestamp::EPOCH, HEAD, b"");
     assert!(writer.write(&record).is_err());
     let error = writer.write(&record).unwrap_err();
     assert!(format!("{error:?}").contains("earlier write failed"));

@@ -8,8 +8,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use wonbon_time::Timestamp;
 use wonbon_warc::http::response_head;
-use wonbon_warc::{Date, Digest, Reader, Record, RefersTo, Writer, lines};
+use wonbon_warc::{Digest, Reader, Record, RefersTo, Writer, lines};
 
 /// The folder of warcio's programs, installed if it has to be; none if that does not work.
 fn programs() -> Option<PathBuf> {
@@ -32,8 +33,8 @@ fn programs() -> Option<PathBuf> {
 /// A file with every kind of record that is written, and one in another gzip member after it.
 fn write(path: &Path) {
     let mut writer = Writer::create(path, 42).unwrap();
-    let date = Date::from_unix_milliseconds(1_794_810_000_000);
-    let later = Date::from_unix_milliseconds(1_794_810_000_125);
+    let date = Timestamp::from_milliseconds(1_794_810_000_000);
+    let later = Timestamp::from_milliseconds(1_794_810_000_125);
     let about = lines([("software", "wonbon"), ("format", "WARC File Format 1.1")]);
     let info = writer.write(&Record::warcinfo("test.warc.gz", date, &about)).unwrap();
     let info = info.id.to_string();

@@ -1,7 +1,8 @@
 //! Places, versions, sweeps, and what watching tells.
 
+use std::time::Duration;
+
 use serde::Serialize;
-use wonbon_input::time::format_time;
 use wonbon_store::{ChangesQuestion, LIFE_CLASSES, PageHistory, RATE_CLASSES, SweepChanges};
 
 /// Where and when a document was seen.
@@ -34,9 +35,9 @@ impl<'a> Place<'a> {
             id: &place.key,
             site: place.site.as_deref(),
             title: place.title.as_deref(),
-            first: format_time(place.first),
-            last: format_time(place.last),
-            gone: place.gone.map(format_time),
+            first: place.first.to_string(),
+            last: place.last.to_string(),
+            gone: place.gone.map(|time| time.to_string()),
             versions: place.versions,
         }
     }
@@ -83,12 +84,16 @@ impl<'a> History<'a> {
                 .iter()
                 .map(|version| Version {
                     version: version.version,
-                    created: format_time(version.created),
-                    stored: format_time(version.stored),
+                    created: version.created.to_string(),
+                    stored: version.stored.to_string(),
                     title: version.title.as_deref(),
                     words: version.words,
                     resemblance: version.resemblance,
-                    seen: version.seen.iter().map(|(a, b)| [*a, *b].map(format_time)).collect(),
+                    seen: version
+                        .seen
+                        .iter()
+                        .map(|(a, b)| [*a, *b].map(|time| time.to_string()))
+                        .collect(),
                 })
                 .collect(),
         }
@@ -175,7 +180,7 @@ impl<'a> Changes<'a> {
     pub fn of(question: &ChangesQuestion<'a>, changes: &wonbon_store::Changes) -> Self {
         Changes {
             site: question.site,
-            since: question.since.map(format_time),
+            since: question.since.map(|time| time.to_string()),
             sweeps: changes.sweeps.iter().map(Sweep::of).collect(),
             pages: changes.pages,
             intervals: changes.intervals,
@@ -192,7 +197,7 @@ impl<'a> Changes<'a> {
 impl Sweep {
     fn of(counts: &SweepChanges) -> Self {
         Sweep {
-            sweep: format_time(counts.sweep),
+            sweep: counts.sweep.to_string(),
             seen: counts.seen,
             found: counts.found,
             born: counts.born,
@@ -212,16 +217,16 @@ impl Lives {
         Lives {
             pages: lives.pages,
             mean_days: lives.mean().map(days),
-            median_days: lives.median.map(|life| days(life as f64)),
+            median_days: lives.median.map(days),
             by_sweeps: LIFE_CLASSES.into_iter().zip(lives.by_sweeps).collect(),
         }
     }
 }
 
-/// Microseconds as days.
+/// A life in days.
 #[must_use]
-pub fn days(microseconds: f64) -> f64 {
-    microseconds / 86_400e6
+pub fn days(life: Duration) -> f64 {
+    life.as_secs_f64() / 86_400.0
 }
 
 /// The names of the classes of resemblance.
@@ -245,7 +250,7 @@ impl<'a> WatchedPlace<'a> {
     /// Of a watched document.
     #[must_use]
     pub fn of(watched: &'a wonbon_store::Watched) -> Self {
-        WatchedPlace { document: Place::of(&watched.place), since: format_time(watched.since) }
+        WatchedPlace { document: Place::of(&watched.place), since: watched.since.to_string() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What two texts share.
 
 use serde::Serialize;
-use wonbon_text::difference::{Kind, Span};
+use wonbon_text::difference::{Span, SpanKind};
 
 use crate::compare::{self, Side};
 
@@ -137,7 +137,7 @@ fn differences<'a>(
     b: &'a str,
     found: &wonbon_text::difference::Difference,
 ) -> Vec<Difference<'a>> {
-    let is_alone = |span: &Span| matches!(span.kind, Kind::OnlyLeft | Kind::OnlyRight);
+    let is_alone = |span: &Span| matches!(span.kind, SpanKind::OnlyLeft | SpanKind::OnlyRight);
     found
         .spans
         .chunk_by(|one, other| is_alone(one) && is_alone(other))

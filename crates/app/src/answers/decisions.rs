@@ -1,7 +1,6 @@
 //! What people decided of documents, and the log of it.
 
 use serde::Serialize;
-use wonbon_input::time::format_time;
 use wonbon_store::Decision;
 
 /// An entry of the log of decisions.
@@ -36,7 +35,7 @@ impl<'a> DecisionEntry<'a> {
     pub fn of(entry: &'a wonbon_store::DecisionEntry) -> Self {
         DecisionEntry {
             entry: entry.entry,
-            time: format_time(entry.time),
+            time: entry.time.to_string(),
             who: &entry.who,
             change: entry.change.name(),
             id: &entry.key,

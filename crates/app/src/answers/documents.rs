@@ -1,7 +1,6 @@
 //! Documents and what is said of them when they are stored or checked.
 
 use serde::{Deserialize, Serialize};
-use wonbon_input::time::format_time;
 use wonbon_store::{Decision, Stored, StoredDocument, Verdict};
 
 /// What names a stored document: of one that is shown, found or answered.
@@ -26,7 +25,7 @@ impl<'a> Named<'a> {
     pub fn of(document: &'a StoredDocument) -> Self {
         Named {
             id: &document.key,
-            created: format_time(document.created),
+            created: document.created.to_string(),
             url: document.url.as_deref(),
             site: document.site.as_deref(),
         }
@@ -124,8 +123,8 @@ impl<'a> Listed<'a> {
     pub fn of(listed: &'a wonbon_store::Listed) -> Self {
         Listed {
             id: &listed.key,
-            created: format_time(listed.created),
-            stored: format_time(listed.stored),
+            created: listed.created.to_string(),
+            stored: listed.stored.to_string(),
             site: listed.site.as_deref(),
             title: listed.title.as_deref(),
             words: listed.words,

@@ -1,7 +1,6 @@
 //! What was found: by words, by what texts share, by where documents went.
 
 use serde::Serialize;
-use wonbon_input::time::format_time;
 use wonbon_store::{Decision, Finding, SearchResult, StoredDocument};
 
 use super::{Listed, Named, Place};
@@ -67,7 +66,7 @@ impl FoundCopy {
     pub fn of(copy: StoredDocument) -> Self {
         FoundCopy {
             id: copy.key,
-            created: format_time(copy.created),
+            created: copy.created.to_string(),
             verdict: copy.verdict.kind.name(),
             resemblance: copy.verdict.resemblance,
         }
@@ -203,7 +202,7 @@ impl<'a> Source<'a> {
         });
         Source {
             id: &source.document.key,
-            created: format_time(source.document.created),
+            created: source.document.created.to_string(),
             title: source.document.title.as_deref(),
             words: source.words,
             words_in_all: source.words_in_all,
@@ -289,7 +288,7 @@ impl<'a> Holder<'a> {
             resemblance: holder.overlap.map(|overlap| overlap.resemblance()),
             holds: holder.overlap.map(|overlap| overlap.left_in_right()),
             is: holder.overlap.map(|overlap| overlap.right_in_left()),
-            redirect: holder.redirect.map(format_time),
+            redirect: holder.redirect.map(|time| time.to_string()),
         }
     }
 }
@@ -332,7 +331,7 @@ impl<'a> Moved<'a> {
             redirects: moved
                 .redirects
                 .iter()
-                .map(|hop| Hop { from: &hop.from, to: &hop.to, seen: format_time(hop.sweep) })
+                .map(|hop| Hop { from: &hop.from, to: &hop.to, seen: hop.sweep.to_string() })
                 .collect(),
             places: places.iter().map(Holder::of).collect(),
             covered,
@@ -409,8 +408,8 @@ impl<'a> Copies<'a> {
                 .iter()
                 .map(|site| CopiesOfSite {
                     site: site.site.as_deref(),
-                    first: format_time(site.first),
-                    last: format_time(site.last),
+                    first: site.first.to_string(),
+                    last: site.last.to_string(),
                     copies: site.copies.iter().map(holder).collect(),
                 })
                 .collect(),
@@ -452,7 +451,7 @@ impl<'a> FamilySummary<'a> {
             original: Listed::of(&family.original),
             copies: family.copies,
             sites: family.sites,
-            last: format_time(family.last),
+            last: family.last.to_string(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What a store holds and takes.
 
 use serde::Serialize;
-use wonbon_input::time::format_time;
 use wonbon_store::{Store, StoreError};
+use wonbon_time::Timestamp;
 
 /// What a store holds, how it decides, what it takes.
 #[derive(Debug, Serialize)]
@@ -56,10 +56,6 @@ impl Status {
     /// The database's.
     pub fn of(store: &Store, open_seconds: f64) -> Result<Self, StoreError> {
         let (counts, disk, params) = (store.counts()?, store.disk_bytes(), store.params());
-        let date = |time: i64| {
-            let text = format_time(time);
-            text.strip_suffix("T00:00:00Z").map_or_else(|| text.clone(), str::to_owned)
-        };
         Ok(Status {
             store: store.directory().display().to_string(),
             rule: params.rule.to_string(),
@@ -71,7 +67,7 @@ impl Status {
             empty: counts.empty,
             old_versions: counts.old_versions,
             sweeps: counts.sweeps,
-            latest_sweep: counts.latest_sweep.map(date),
+            latest_sweep: counts.latest_sweep.map(Timestamp::to_short_text),
             watched: counts.watched,
             database_bytes: disk.database,
             snapshot_bytes: disk.snapshot,

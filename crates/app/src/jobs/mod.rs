@@ -45,11 +45,10 @@ use tokio::sync::watch;
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_crawl::guard::Guard;
 use wonbon_crawl::progress::Control;
-use wonbon_input::time::format_time;
 use wonbon_store::{Store, StoreError};
+use wonbon_time::Timestamp;
 
 use crate::error::{AppError, JobsError, public_sentence};
-use crate::tokens::now;
 
 pub use record::{
     CrawlProgress, CrawledSite, CurvePoint, Durable, Failure, HostCount, Job, JobProgress,
@@ -335,7 +334,7 @@ impl Jobs {
             crawl: asked.is_crawl().then(CrawlProgress::default),
             asked,
             who,
-            created: format_time(now()),
+            created: Timestamp::now().to_string(),
             started: None,
             ended: None,
             resumed: 0,
@@ -371,7 +370,7 @@ impl Jobs {
             .change(|job| match becomes {
                 Some(state) => {
                     job.state = state;
-                    job.ended = state.is_end().then(|| format_time(now()));
+                    job.ended = state.is_end().then(|| Timestamp::now().to_string());
                 }
                 // Who wants it to end does not want less.
                 None if job.wanted == Some(Wanted::Cancelled) => {}
@@ -443,7 +442,7 @@ impl Jobs {
             let began = entry.change(|job| {
                 job.state = JobState::Running;
                 match job.started {
-                    None => job.started = Some(format_time(now())),
+                    None => job.started = Some(Timestamp::now().to_string()),
                     Some(_) => job.resumed += 1,
                 }
             });
@@ -502,7 +501,7 @@ impl Jobs {
                 // The service ends; the job goes on when it is started again.
                 (Err(Stopped::Asked), None) => JobState::Running,
             };
-            job.ended = job.state.is_end().then(|| format_time(now()));
+            job.ended = job.state.is_end().then(|| Timestamp::now().to_string());
             job.state
         });
         match ended {

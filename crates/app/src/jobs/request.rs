@@ -16,6 +16,7 @@ use wonbon_crawl::canonical::Rules;
 use wonbon_crawl::order::OrderName;
 use wonbon_crawl::plan::{Pace, Params, Plan, ScopeKind};
 use wonbon_store::Rule;
+use wonbon_time::Timestamp;
 
 use crate::error::RequestError;
 use crate::parameters::{date, one_of, threshold as threshold_of};
@@ -242,7 +243,7 @@ impl JobAsked {
 }
 
 impl ImportAsked {
-    pub(super) fn sweep(&self) -> Result<Option<i64>, RequestError> {
+    pub(super) fn sweep(&self) -> Result<Option<Timestamp>, RequestError> {
         date("sweep", self.sweep.as_deref())
     }
 }

@@ -13,8 +13,9 @@ use wonbon_app::import::{Import, ImportError, Listener, import};
 use wonbon_cluster::progress::Progress;
 use wonbon_cluster::reading::{Inputs, Skipped};
 use wonbon_store::{Added, Store, StoreError, Stored};
+use wonbon_time::Timestamp;
 
-use super::{date, explained, shown_time, too_early};
+use super::{date, explained, too_early};
 use crate::batch::{
     FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input, thousands,
 };
@@ -55,7 +56,7 @@ pub(crate) struct Args {
     fields: FieldOptions,
     /// The date of the sweep that saw these documents.
     #[arg(long, value_name = "DATE", value_parser = date)]
-    sweep: Option<i64>,
+    sweep: Option<Timestamp>,
     /// Print a line for each document.
     #[arg(short, long)]
     verbose: bool,
@@ -168,7 +169,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     Ok(if summary.refused == 0 { Outcome::Done } else { Outcome::Refused })
 }
 
-fn tell(summary: &answers::AddSummary, sweep: Option<i64>) {
+fn tell(summary: &answers::AddSummary, sweep: Option<Timestamp>) {
     let mut parts = Vec::new();
     for (count, what) in [
         (summary.originals, "originals"),
@@ -188,7 +189,7 @@ fn tell(summary: &answers::AddSummary, sweep: Option<i64>) {
     let _ = writeln!(
         anstream::stderr(),
         "{}{} documents in {:.1} s ({:.0} a second): {}",
-        sweep.map_or_else(String::new, |sweep| format!("sweep of {}: ", shown_time(sweep))),
+        sweep.map_or_else(String::new, |sweep| format!("sweep of {}: ", sweep.to_short_text())),
         thousands(summary.documents),
         summary.seconds,
         summary.documents as f64 / summary.seconds.max(1e-3),

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
-use wonbon_input::time::format_time;
 use wonbon_store::{
     Answer, Match, Measure, Question, Row, Source, Sources, SourcesQuestion, Store,
 };
@@ -206,12 +205,8 @@ fn shown(place: usize, found: &Match, measure: Measure) -> String {
     if let Some(original) = &document.verdict.original {
         let _ = write!(verdict, " of {original}");
     }
-    let _ = writeln!(
-        text,
-        "     {FAINT}{}  {}  {verdict}{FAINT:#}",
-        document.key,
-        format_time(document.created)
-    );
+    let _ =
+        writeln!(text, "     {FAINT}{}  {}  {verdict}{FAINT:#}", document.key, document.created);
     let value = |name: &str, value: f64, ranked: bool| {
         if ranked {
             format!("{BOLD}{name} {value:.3}{BOLD:#}")
@@ -268,7 +263,7 @@ fn shown_source(place: usize, source: &Source, answer: &Sources, asked: &str) ->
         "{place:>3}. {BOLD}{}{BOLD:#}\n     {FAINT}{}  {}{FAINT:#}\n     explains {} of {} words ({:.1} %)",
         document.title.as_deref().unwrap_or(&document.key),
         document.key,
-        format_time(document.created),
+        document.created,
         thousands(source.words as u64),
         thousands(answer.words as u64),
         percent(source.words, answer.words),

@@ -10,8 +10,9 @@ use wonbon_app::answers::{self, days, resemblance_classes};
 use wonbon_store::{
     Changes, ChangesQuestion, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges,
 };
+use wonbon_time::Timestamp;
 
-use super::{date, explained, open_to_read, shown_time, unknown};
+use super::{date, explained, open_to_read, unknown};
 use crate::batch::thousands;
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     site: Option<String>,
     /// Sweeps from this date on only; for a page, versions stored or seen from then on.
     #[arg(long, value_name = "DATE", value_parser = date)]
-    since: Option<i64>,
+    since: Option<Timestamp>,
     /// Print the answer as one line of JSON.
     #[arg(long)]
     json: bool,
@@ -93,11 +94,11 @@ fn history_table(history: &PageHistory) -> String {
         let seen: Vec<String> = version
             .seen
             .iter()
-            .map(|(first, last)| format!("{} to {}", shown_time(*first), shown_time(*last)))
+            .map(|(first, last)| format!("{} to {}", first.to_short_text(), last.to_short_text()))
             .collect();
         rows.push(vec![
             version.version.to_string(),
-            shown_time(version.stored - version.stored.rem_euclid(1_000_000)),
+            version.stored.floor_to_second().to_short_text(),
             if seen.is_empty() { "–".to_owned() } else { seen.join(", ") },
             thousands(version.words),
             version.resemblance.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}")),
@@ -138,7 +139,7 @@ fn table(changes: &Changes) -> String {
     ];
     let mut rows = vec![names.map(str::to_owned).to_vec()];
     for counts in &changes.sweeps {
-        let mut row = vec![shown_time(counts.sweep)];
+        let mut row = vec![counts.sweep.to_short_text()];
         row.extend(in_columns(counts).map(thousands));
         row.push(counts.mean_resemblance().map_or_else(String::new, |mean| format!("{mean:.3}")));
         rows.push(row);
@@ -182,7 +183,7 @@ fn table(changes: &Changes) -> String {
     for (name, of) in [
         ("  pages", (|lives: &Lives| Some(thousands(lives.pages))) as fn(&Lives) -> Option<String>),
         ("  mean days", |lives| lives.mean().map(|life| format!("{:.1}", days(life)))),
-        ("  median days", |lives| lives.median.map(|life| format!("{:.1}", days(life as f64)))),
+        ("  median days", |lives| lives.median.map(|life| format!("{:.1}", days(life)))),
     ] {
         let shown = |lives| of(lives).unwrap_or_else(|| "–".to_owned());
         rows.push(vec![name.to_owned(), shown(&changes.ended), shown(&changes.going_on)]);

@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use wonbon_app::answers;
-use wonbon_input::time::format_time;
 use wonbon_store::{Copies, Copy};
 
-use super::{explained, open_to_read, share, shown_time, unknown};
+use super::{explained, open_to_read, share, unknown};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -85,19 +84,18 @@ fn table(copies: &Copies) -> String {
             "\n{}: {}, seen {} to {}",
             site.site.as_deref().unwrap_or("no site"),
             site.copies.len(),
-            shown_time(site.first),
-            shown_time(site.last)
+            site.first.to_short_text(),
+            site.last.to_short_text()
         );
         for copy in &site.copies {
-            let gone = copy
-                .place
-                .gone
-                .map_or_else(String::new, |gone| format!(", missed since {}", shown_time(gone)));
+            let gone = copy.place.gone.map_or_else(String::new, |gone| {
+                format!(", missed since {}", gone.to_short_text())
+            });
             let line = format!(
                 "  {:.3}  {} to {}  {}  {}{gone}",
                 copy.resemblance,
-                shown_time(copy.place.first),
-                shown_time(copy.place.last),
+                copy.place.first.to_short_text(),
+                copy.place.last.to_short_text(),
                 copy.place.key,
                 follows(copy, versions)
             );
@@ -126,9 +124,9 @@ fn csv(copies: &Copies) -> String {
                 "{},{},{},{},{},{},{},{},{}",
                 field(site.site.as_deref().unwrap_or_default()),
                 field(&copy.place.key),
-                format_time(copy.place.first),
-                format_time(copy.place.last),
-                copy.place.gone.map_or_else(String::new, format_time),
+                copy.place.first,
+                copy.place.last,
+                copy.place.gone.map_or_else(String::new, |time| time.to_string()),
                 copy.resemblance,
                 copy.follows,
                 copies.place.versions,

@@ -5,7 +5,7 @@ use std::path::Path;
 use wonbon_app::answers;
 use wonbon_store::{By, Decision, DecisionChange, DecisionEntry, LOCAL, Store, StoreError};
 
-use super::{explained, open_to_read, shown_time};
+use super::{explained, open_to_read};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -126,7 +126,7 @@ pub(crate) fn run_log(args: &LogArgs, directory: &Path) -> anyhow::Result<Outcom
                 entry.reason.as_deref().map_or_else(String::new, |reason| format!("  ({reason})"));
             let line = format!(
                 "{}  {}  {}{reason}\n",
-                shown_time(entry.time - entry.time.rem_euclid(1_000_000)),
+                entry.time.floor_to_second().to_short_text(),
                 entry.who,
                 told(entry)
             );

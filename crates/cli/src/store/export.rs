@@ -12,7 +12,6 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use wonbon_app::answers;
-use wonbon_input::time::format_time;
 use wonbon_store::{Decision, Kind, Store, StoredDocument};
 
 use super::open_to_read;
@@ -149,7 +148,7 @@ fn batch(schema: &Arc<Schema>, group: &[StoredDocument]) -> Result<RecordBatch, 
         Arc::new(group.iter().map(of).collect::<StringArray>())
     }
     let created: StringArray =
-        group.iter().map(|document| Some(format_time(document.created))).collect();
+        group.iter().map(|document| Some(document.created.to_string())).collect();
     RecordBatch::try_new(
         schema.clone(),
         vec![

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use wonbon_app::answers;
-use wonbon_input::time::format_time;
 
 use super::open_to_read;
 use crate::Outcome;
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             let line = format!(
                 "{:<13} {}  {}{resemblance}{decision}\n",
                 document.verdict.kind.name(),
-                format_time(document.created),
+                document.created,
                 document.key
             );
             output.bytes(line.as_bytes())?;

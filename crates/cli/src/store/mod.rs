@@ -24,9 +24,8 @@ pub(crate) mod watch;
 
 use std::path::{Path, PathBuf};
 
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::{format_time, microseconds};
 use wonbon_store::{Store, StoreError};
+use wonbon_time::Timestamp;
 
 /// Where the store is.
 #[derive(clap::Args)]
@@ -57,10 +56,10 @@ fn open_to_read(directory: &Path) -> anyhow::Result<Store> {
     }
 }
 
-/// A date as it is given to a flag, in microseconds since 1970.
-pub(crate) fn date(text: &str) -> Result<i64, String> {
-    microseconds(Ranking::Text(text))
-        .ok_or_else(|| "write a date such as 2026-11-15 or 2026-11-15T09:00:00Z".to_owned())
+/// A date as it is given to a flag.
+pub(crate) fn date(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse_text(text)
+        .map_err(|_| "write a date such as 2026-11-15 or 2026-11-15T09:00:00Z".to_owned())
 }
 
 /// The least resemblance, as it is given to a flag.
@@ -69,12 +68,6 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|share| (0.0..=1.0).contains(share))
         .ok_or_else(|| "write a number from 0 to 1".to_owned())
-}
-
-/// A time as people are shown it: only the date if it is a midnight, as sweeps' dates are.
-pub(crate) fn shown_time(time: i64) -> String {
-    let text = format_time(time);
-    text.strip_suffix("T00:00:00Z").map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// Why there is no answer about an address.
@@ -107,10 +100,10 @@ pub(crate) fn explained(error: StoreError) -> anyhow::Error {
     }
 }
 
-pub(crate) fn too_early(sweep: i64, latest: i64) -> anyhow::Error {
+pub(crate) fn too_early(sweep: Timestamp, latest: Timestamp) -> anyhow::Error {
     anyhow::anyhow!(
         "the sweep of {} is earlier than the store's latest, of {}: sweeps are added in order",
-        shown_time(sweep),
-        shown_time(latest)
+        sweep.to_short_text(),
+        latest.to_short_text()
     )
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use wonbon_app::answers;
 use wonbon_store::{Finding, Holder, Moved};
 
-use super::{explained, open_to_read, share, shown_time};
+use super::{explained, open_to_read, share};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -63,18 +63,18 @@ fn told(moved: &Moved) -> String {
     // Writing to a string does not fail.
     let _ = match &moved.place {
         Some(place) => {
-            let (first, last) = (shown_time(place.first), shown_time(place.last));
+            let (first, last) = (place.first.to_short_text(), place.last.to_short_text());
             let verb = if place.swept { "seen" } else { "created and stored" };
-            let gone = place
-                .gone
-                .map_or_else(String::new, |gone| format!(", missed since {}", shown_time(gone)));
+            let gone = place.gone.map_or_else(String::new, |gone| {
+                format!(", missed since {}", gone.to_short_text())
+            });
             writeln!(text, "{}\n  {verb} {first} to {last}{gone}", place.key)
         }
         None => writeln!(text, "{}\n  never stored", moved.asked),
     };
     for hop in &moved.redirects {
         let from = if hop.from == moved.asked { "" } else { &*hop.from };
-        let seen = shown_time(hop.sweep);
+        let seen = hop.sweep.to_short_text();
         let _ = writeln!(text, "  {from}{}leads to {} (seen {seen})", gap(from), hop.to);
     }
     let answers::MovedFinding { places, covered, .. } = answers::MovedFinding::of(&moved.finding);
@@ -131,12 +131,13 @@ fn line(holder: &Holder, of_part: bool) -> String {
         };
     }
     let verb = if place.swept { "seen" } else { "created and stored" };
-    let _ = write!(line, " {verb} {} to {}", shown_time(place.first), shown_time(place.last));
+    let _ =
+        write!(line, " {verb} {} to {}", place.first.to_short_text(), place.last.to_short_text());
     if let Some(gone) = place.gone {
-        let _ = write!(line, ", missed since {}", shown_time(gone));
+        let _ = write!(line, ", missed since {}", gone.to_short_text());
     }
     if let Some(sweep) = holder.redirect {
-        let _ = write!(line, ", redirect seen {}", shown_time(sweep));
+        let _ = write!(line, ", redirect seen {}", sweep.to_short_text());
     }
     line.push('\n');
     line

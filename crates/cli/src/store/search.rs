@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
-use wonbon_input::time::format_time;
 use wonbon_store::{Page, Query, SearchResult, Snippet};
 
 use super::open_to_read;
@@ -94,8 +93,7 @@ fn shown(place: usize, result: &SearchResult, copies: &[answers::FoundCopy]) -> 
     let _ = writeln!(
         text,
         "     {FAINT}{}  {}{count}{decision}{FAINT:#}",
-        document.key,
-        format_time(document.created)
+        document.key, document.created
     );
     let _ = writeln!(text, "     {}", marked(&result.snippet, Style::new()));
     for copy in copies {

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
 use wonbon_store::{Passage, Store, WatchReport};
 
-use super::{explained, open_to_read, share, shown_time, unknown};
+use super::{explained, open_to_read, share, unknown};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -148,7 +148,7 @@ fn shown(report: &WatchReport) -> String {
             "  {}\n    resemblance {:.3}, {missing} words missing, {added} put in, last seen {}",
             copy.place.key,
             copy.resemblance,
-            shown_time(copy.place.last)
+            copy.place.last.to_short_text()
         );
         for passage in copy.passages.iter().take(MOST_PASSAGES) {
             let _ = writeln!(text, "    {}", shown_passage(passage));

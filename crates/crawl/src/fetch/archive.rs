@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
+use wonbon_time::Timestamp;
 use wonbon_warc::{Kind, Reader, RecordId, WarcError, http};
 
 use super::{Answer, Answering, Ask, Body, FetchError, Fetcher, is_text_type};
@@ -84,7 +85,7 @@ impl Archive {
         self.spots.keys().map(String::as_str)
     }
 
-    fn block(&self, file: u32, offset: u64) -> Result<(Vec<u8>, i64), WarcError> {
+    fn block(&self, file: u32, offset: u64) -> Result<(Vec<u8>, Timestamp), WarcError> {
         let failed = |source| WarcError::Io { doing: "read", source };
         let mut input = File::open(&self.files[file as usize]).map_err(failed)?;
         input.seek(SeekFrom::Start(offset)).map_err(failed)?;
@@ -92,7 +93,7 @@ impl Archive {
         let Some(mut found) = reader.next_record()? else {
             return Err(WarcError::Torn { offset });
         };
-        let at = found.header().date().map_or(0, |date| date.unix_milliseconds() * 1000);
+        let at = found.header().date().unwrap_or_default();
         Ok((found.read_block(MOST_RECORD_BYTES)?, at))
     }
 

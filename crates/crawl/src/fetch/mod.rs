@@ -18,6 +18,7 @@ use hyper::HeaderMap;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use tokio::sync::OwnedSemaphorePermit;
 use url::Url;
+use wonbon_time::Timestamp;
 
 /// A future of a trait's method.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -100,8 +101,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// Whether that is all of it.
     pub whole: Body,
-    /// When it was asked for, in microseconds since 1970.
-    pub at: i64,
+    /// When it was asked for.
+    pub at: Timestamp,
     /// How long it took, in microseconds.
     pub took: u64,
     /// Who answered.

@@ -33,10 +33,10 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use url::{Host, Url};
+use wonbon_time::Timestamp;
 
 use super::tape::{Tape, Taped};
 use super::{Answer, Answering, Ask, Body, FetchError, FetchLimits, Fetcher, is_text_type};
-use crate::clock::microseconds_now;
 use crate::error::CrawlError;
 use crate::guard::{Forbidden, Guard};
 
@@ -189,7 +189,7 @@ impl Network {
             Some(connection) => connection,
             None => self.connect(&key, &ask.url).await?,
         };
-        let at = microseconds_now();
+        let at = Timestamp::now();
         let begun = Instant::now();
         let limits = &self.config.limits;
         let first_byte = Deadline::now() + limits.first_byte;

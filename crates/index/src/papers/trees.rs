@@ -8,10 +8,10 @@ use super::Six;
 use crate::Row;
 
 /// What to do with an original that a search came upon: go on, or stop searching.
-pub type Judge<'a> = dyn FnMut(Row) -> Result<ControlFlow<()>, TreeError> + 'a;
+pub(crate) type Judge<'a> = dyn FnMut(Row) -> Result<ControlFlow<()>, TreeError> + 'a;
 
 /// What looks at an entry of a tree: its row, and whether an original of given features has it.
-pub type Inspect<'a> = dyn FnMut(Row, &dyn Fn(&Six) -> bool) -> Result<(), TreeError> + 'a;
+pub(crate) type Inspect<'a> = dyn FnMut(Row, &dyn Fn(&Six) -> bool) -> Result<(), TreeError> + 'a;
 
 /// Why a tree could not be read or changed. The file adds its name and what was being done.
 #[derive(Debug)]
@@ -71,11 +71,11 @@ pub trait Trees: std::fmt::Debug {
 }
 
 /// One statement for each tree, from its number that starts with 1.
-pub fn for_each_tree<const N: usize>(statement: impl Fn(usize) -> String) -> [String; N] {
+pub(super) fn for_each_tree<const N: usize>(statement: impl Fn(usize) -> String) -> [String; N] {
     std::array::from_fn(|number| statement(number + 1))
 }
 
 /// A row as it stands in the database.
-pub fn row_from_sql(number: i64) -> Result<Row, TreeError> {
+pub(super) fn row_from_sql(number: i64) -> Result<Row, TreeError> {
     u32::try_from(number).map(Row).map_err(|_| TreeError::Damaged("a tree has an impossible row"))
 }

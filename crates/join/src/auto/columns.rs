@@ -54,7 +54,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub fn build(block: &ShelfBlock<'_>, plan: &Plan, threads: usize) -> Self {
+    pub(super) fn build(block: &ShelfBlock<'_>, plan: &Plan, threads: usize) -> Self {
         let (segments, count) = segments(block, plan, &plan.column_slots);
         let mut words = vec![0; count];
         let cells = atomic_view::of_u64(&mut words);
@@ -78,7 +78,7 @@ impl Columns {
     /// The blocks of a segment from the one with `slots.start` to the one with the last slot,
     /// and the slot their first lane holds.
     #[inline]
-    pub fn blocks(&self, segment: &Segment, slots: &Range<u32>) -> (u32, &[u64]) {
+    pub(super) fn blocks(&self, segment: &Segment, slots: &Range<u32>) -> (u32, &[u64]) {
         let first = (slots.start - segment.slots.start) as usize / LANES;
         let end = ((slots.end - segment.slots.start) as usize).div_ceil(LANES);
         let block_words = LANES * segment.words;
@@ -100,7 +100,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Builds rows for the slots that are found by postings, if their signatures are wide.
-    pub fn build(block: &ShelfBlock<'_>, plan: &Plan, threads: usize) -> Self {
+    pub(super) fn build(block: &ShelfBlock<'_>, plan: &Plan, threads: usize) -> Self {
         let (mut segments, count) = segments(block, plan, &plan.posting_slots);
         if segments.iter().all(|segment| segment.words < LEAST_ROW) {
             segments.clear();
@@ -126,7 +126,7 @@ impl Rows {
 
     /// The wide signature of a slot, if it has one.
     #[inline]
-    pub fn row(&self, slot: u32) -> Option<&[u64]> {
+    pub(super) fn row(&self, slot: u32) -> Option<&[u64]> {
         let segment = self.segments.iter().find(|segment| segment.slots.contains(&slot))?;
         if segment.words < LEAST_ROW {
             return None;

@@ -76,7 +76,7 @@ pub(super) fn signature_words(bounds: &Bounds, side: Side, size: u32) -> Option<
 }
 
 impl Plan {
-    pub fn new(
+    pub(super) fn new(
         block: &ShelfBlock<'_>,
         bounds: &Bounds,
         way: Way,
@@ -179,13 +179,13 @@ impl Plan {
 
     /// Whether probes of this size go by columns.
     #[inline]
-    pub fn by_columns(&self, size: u32) -> bool {
+    pub(super) fn by_columns(&self, size: u32) -> bool {
         self.by_columns[size as usize]
     }
 
     /// Words of signature of records of this size.
     #[inline]
-    pub fn words(&self, size: u32) -> usize {
+    pub(super) fn words(&self, size: u32) -> usize {
         usize::from(self.words[size as usize]).min(MOST_WORDS)
     }
 

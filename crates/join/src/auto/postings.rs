@@ -38,14 +38,14 @@ pub(super) struct Counted {
 
 impl Counted {
     /// No slots.
-    pub fn nothing(block: &ShelfBlock<'_>) -> Self {
+    pub(super) fn nothing(block: &ShelfBlock<'_>) -> Self {
         let collection = block.shelf.collection;
         let lists = collection.vocabulary() - collection.first_shared();
         Self { slots: 0..0, lengths: vec![0; lists as usize] }
     }
 
     /// Counts over other slots: what they have in common with the old ones is not read again.
-    pub fn move_to(&mut self, block: &ShelfBlock<'_>, bounds: &Bounds, slots: Range<u32>) {
+    pub(super) fn move_to(&mut self, block: &ShelfBlock<'_>, bounds: &Bounds, slots: Range<u32>) {
         let lengths = &mut self.lengths;
         let kept = slots.start.max(self.slots.start)..slots.end.min(self.slots.end);
         let length = |slots: &Range<u32>| slots.end.saturating_sub(slots.start);
@@ -66,7 +66,7 @@ impl Counted {
     }
 
     /// Where each list begins when one follows the other, and how many postings there are.
-    pub fn lay_out(&self) -> (Vec<Ends>, usize) {
+    pub(super) fn lay_out(&self) -> (Vec<Ends>, usize) {
         let mut next = 0;
         let begin = |&length: &u32| {
             let ends = Ends { head: next, tail: next };
@@ -95,7 +95,12 @@ pub(super) struct Ends {
 
 impl Postings {
     /// Fills the one index that the plan asks for, if it does.
-    pub fn build(block: &ShelfBlock<'_>, bounds: &Bounds, plan: &mut Plan, kernel: Kernel) -> Self {
+    pub(super) fn build(
+        block: &ShelfBlock<'_>,
+        bounds: &Bounds,
+        plan: &mut Plan,
+        kernel: Kernel,
+    ) -> Self {
         if plan.posting_slots.is_empty() || plan.segments.is_some() {
             return Self::default();
         }
@@ -134,12 +139,12 @@ impl Postings {
     }
 
     /// All lists before the first probe: nothing to look at yet.
-    pub fn ends(&self) -> Vec<Ends> {
+    pub(super) fn ends(&self) -> Vec<Ends> {
         self.starts.iter().map(|&start| Ends { head: start, tail: start }).collect()
     }
 
     /// The postings.
-    pub fn words(&self) -> &[u64] {
+    pub(super) fn words(&self) -> &[u64] {
         &self.words
     }
 }

@@ -92,7 +92,7 @@ fn position_of(postings: &[u64], at: u32) -> u32 {
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(shared: &'a Shared<'a>, thread: usize) -> Self {
+    pub(super) fn new(shared: &'a Shared<'a>, thread: usize) -> Self {
         Self {
             shared,
             thread,
@@ -142,12 +142,12 @@ impl<'a> Worker<'a> {
         }
     }
 
-    pub fn into_counters(self) -> Counters {
+    pub(super) fn into_counters(self) -> Counters {
         self.counters
     }
 
     /// Finds the partners of each record of a share.
-    pub fn probe_all(&mut self, share: Share, matches: &mut Vec<Match>) {
+    pub(super) fn probe_all(&mut self, share: Share, matches: &mut Vec<Match>) {
         if self.began != Some(share.segment.start) {
             self.begin(&share.segment);
         }

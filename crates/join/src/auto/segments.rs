@@ -40,7 +40,7 @@ pub(super) struct Interleaved {
 }
 
 impl Interleaved {
-    pub fn new(block: &ShelfBlock<'_>) -> Self {
+    pub(super) fn new(block: &ShelfBlock<'_>) -> Self {
         Self { probes: block.probes(), chunk: block.chunk(), taken: AtomicU32::new(0) }
     }
 }
@@ -64,7 +64,7 @@ pub(super) struct Beginning<'a> {
 }
 
 impl<'a> Beginning<'a> {
-    pub fn new(block: &'a ShelfBlock<'a>, bounds: &'a Bounds) -> Self {
+    pub(super) fn new(block: &'a ShelfBlock<'a>, bounds: &'a Bounds) -> Self {
         let mut postings = Steps::from(block.slots.start);
         block.shelf.for_each_size(&block.slots, |size, slots| {
             postings.extend(slots.end, f64::from(bounds.index_prefix(block.shelf.side, size)));
@@ -86,7 +86,7 @@ impl<'a> Beginning<'a> {
     }
 
     /// Cuts the probes into a segment for each thread that all take equally long.
-    pub fn cut(&self, costs: &Steps, threads: usize) -> Vec<Range<u32>> {
+    pub(super) fn cut(&self, costs: &Steps, threads: usize) -> Vec<Range<u32>> {
         let Range { start, end } = self.block.probes();
         let mut segments = Vec::with_capacity(threads);
         let mut at = start;
@@ -110,7 +110,7 @@ impl<'a> Beginning<'a> {
     }
 
     /// Whether the windows before these segments are small enough.
-    pub fn pays(&self, segments: &[Range<u32>]) -> bool {
+    pub(super) fn pays(&self, segments: &[Range<u32>]) -> bool {
         let again: f64 = segments
             .iter()
             .skip(1)
@@ -136,7 +136,7 @@ struct Open {
 }
 
 impl<'a> Segments<'a> {
-    pub fn new(beginning: &'a Beginning<'a>, costs: Steps, segments: &[Range<u32>]) -> Self {
+    pub(super) fn new(beginning: &'a Beginning<'a>, costs: Steps, segments: &[Range<u32>]) -> Self {
         let open = segments
             .iter()
             .map(|segment| Open { began: segment.start, left: segment.clone() })

@@ -21,25 +21,25 @@ pub(super) struct Shelf<'a> {
 }
 
 impl<'a> Shelf<'a> {
-    pub fn new(collection: &'a Collection, side: Side) -> Self {
+    pub(super) fn new(collection: &'a Collection, side: Side) -> Self {
         let records = collection.has_two_sides().then(|| {
             (0..collection.len() as u32).filter(|&record| collection.side(record) == side).collect()
         });
         Self { collection, side, records }
     }
 
-    pub fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         self.records.as_ref().map_or(self.collection.len(), Vec::len) as u32
     }
 
     #[inline]
-    pub fn record(&self, slot: u32) -> u32 {
+    pub(super) fn record(&self, slot: u32) -> u32 {
         self.records.as_ref().map_or(slot, |records| records[slot as usize])
     }
 
     /// How many slots hold a record before this one.
     #[inline]
-    pub fn slots_before(&self, record: u32) -> u32 {
+    pub(super) fn slots_before(&self, record: u32) -> u32 {
         match &self.records {
             None => record,
             Some(records) => records.partition_point(|&other| other < record) as u32,
@@ -47,13 +47,13 @@ impl<'a> Shelf<'a> {
     }
 
     #[inline]
-    pub fn tokens(&self, slot: u32) -> &'a [u32] {
+    pub(super) fn tokens(&self, slot: u32) -> &'a [u32] {
         self.collection.record(self.record(slot))
     }
 
     /// Asks the processor for the first tokens of a slot, if there is such a slot.
     #[inline]
-    pub fn fetch(&self, slot: u32) {
+    pub(super) fn fetch(&self, slot: u32) {
         match &self.records {
             None => self.collection.fetch(slot),
             Some(records) => {
@@ -65,18 +65,23 @@ impl<'a> Shelf<'a> {
     }
 
     #[inline]
-    pub fn size(&self, slot: u32) -> u32 {
+    pub(super) fn size(&self, slot: u32) -> u32 {
         self.collection.size(self.record(slot))
     }
 
     /// Which side's records look at this shelf.
-    pub fn probing_side(&self) -> Side {
+    pub(super) fn probing_side(&self) -> Side {
         if self.records.is_some() { self.side.other() } else { self.side }
     }
 
     /// Cuts the slots so that the index over each block takes about so many bytes at most, its
     /// tables of lists included, and never has more postings than 32 bits count.
-    pub fn blocks(&self, bounds: &Bounds, index_bytes: u64, threads: usize) -> Vec<Range<u32>> {
+    pub(super) fn blocks(
+        &self,
+        bounds: &Bounds,
+        index_bytes: u64,
+        threads: usize,
+    ) -> Vec<Range<u32>> {
         let most_bytes = index_bytes
             .saturating_sub(self.collection.list_table_bytes(threads))
             .max(index_bytes / 16)
@@ -105,7 +110,7 @@ impl<'a> Shelf<'a> {
     }
 
     /// Calls `each` with each size among these slots and the slots that have it.
-    pub fn for_each_size(&self, slots: &Range<u32>, mut each: impl FnMut(u32, Range<u32>)) {
+    pub(super) fn for_each_size(&self, slots: &Range<u32>, mut each: impl FnMut(u32, Range<u32>)) {
         let mut at = slots.start;
         while at < slots.end {
             let size = self.size(at);
@@ -124,7 +129,7 @@ pub(super) struct ShelfBlock<'a> {
 }
 
 impl<'a> ShelfBlock<'a> {
-    pub fn new(shelf: &'a Shelf<'a>, bounds: &Bounds, slots: Range<u32>) -> Self {
+    pub(super) fn new(shelf: &'a Shelf<'a>, bounds: &Bounds, slots: Range<u32>) -> Self {
         let collection = shelf.collection;
         let side = shelf.probing_side();
         // Probes come after the first slot, and are at most so large that the last slot is
@@ -138,21 +143,21 @@ impl<'a> ShelfBlock<'a> {
     }
 
     /// The records that look at this block (in a join of two files: those on the probing side).
-    pub fn probes(&self) -> Range<u32> {
+    pub(super) fn probes(&self) -> Range<u32> {
         self.probes.clone()
     }
 
-    pub fn probe_count(&self) -> u32 {
+    pub(super) fn probe_count(&self) -> u32 {
         self.probes.end - self.probes.start
     }
 
     /// How many probes a thread takes at a time.
-    pub fn chunk(&self) -> u32 {
+    pub(super) fn chunk(&self) -> u32 {
         (self.probe_count() / 512).clamp(16, 4096)
     }
 
     /// The slots of this block that probes of a range look at.
-    pub fn slots_of(&self, bounds: &Bounds, probes: &Range<u32>) -> Range<u32> {
+    pub(super) fn slots_of(&self, bounds: &Bounds, probes: &Range<u32>) -> Range<u32> {
         if probes.is_empty() {
             return self.slots.start..self.slots.start;
         }
@@ -164,7 +169,7 @@ impl<'a> ShelfBlock<'a> {
 
     /// The slots of this block before `record` with a size of at least `smallest`.
     #[inline]
-    pub fn window(&self, record: u32, first_of_smallest: u32) -> Range<u32> {
+    pub(super) fn window(&self, record: u32, first_of_smallest: u32) -> Range<u32> {
         let end = self.shelf.slots_before(record).min(self.slots.end);
         let start = self.shelf.slots_before(first_of_smallest).max(self.slots.start);
         start..end.max(start)

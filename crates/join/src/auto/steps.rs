@@ -14,12 +14,12 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Nothing yet; numbers begin at `start`.
-    pub fn from(start: u32) -> Self {
+    pub(super) fn from(start: u32) -> Self {
         Self { steps: Vec::new(), end: start, total: 0.0 }
     }
 
     /// Goes on until `end`, `each` a number.
-    pub fn extend(&mut self, end: u32, each: f64) {
+    pub(super) fn extend(&mut self, end: u32, each: f64) {
         if end > self.end {
             self.steps.push((self.end, self.total, each));
             self.total += f64::from(end - self.end) * each;
@@ -28,7 +28,7 @@ impl Steps {
     }
 
     /// How much comes before `at`.
-    pub fn before(&self, at: u32) -> f64 {
+    pub(super) fn before(&self, at: u32) -> f64 {
         let at = at.min(self.end);
         match self.steps.partition_point(|&(start, ..)| start <= at).checked_sub(1) {
             None => 0.0,
@@ -40,7 +40,7 @@ impl Steps {
     }
 
     /// The last number before which at most so much comes.
-    pub fn find(&self, much: f64) -> u32 {
+    pub(super) fn find(&self, much: f64) -> u32 {
         match self.steps.partition_point(|&(_, before, _)| before <= much).checked_sub(1) {
             None => self.steps.first().map_or(self.end, |&(start, ..)| start),
             Some(step) => {
@@ -54,7 +54,7 @@ impl Steps {
     }
 
     /// All of it.
-    pub fn total(&self) -> f64 {
+    pub(super) fn total(&self) -> f64 {
         self.total
     }
 }

@@ -19,12 +19,12 @@ pub(super) struct Avx2(());
 pub(super) struct Avx512(Avx2);
 
 impl Avx2 {
-    pub fn detect() -> Option<Self> {
+    pub(super) fn detect() -> Option<Self> {
         (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")).then_some(Self(()))
     }
 
     #[inline]
-    pub fn narrow_signature(self, tokens: &[u32]) -> u64 {
+    pub(super) fn narrow_signature(self, tokens: &[u32]) -> u64 {
         #[target_feature(enable = "avx2,popcnt")]
         fn compiled(tokens: &[u32]) -> u64 {
             plain::narrow_signature(tokens)
@@ -34,7 +34,12 @@ impl Avx2 {
     }
 
     #[inline]
-    pub fn filter_postings(self, query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
+    pub(super) fn filter_postings(
+        self,
+        query: PostingQuery,
+        postings: &[u64],
+        found: &mut Vec<u32>,
+    ) {
         #[target_feature(enable = "avx2,popcnt")]
         fn compiled(query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
             plain::filter_postings(query, postings, found);
@@ -44,7 +49,13 @@ impl Avx2 {
     }
 
     #[inline]
-    pub fn scan_columns(self, probe: &[u64], columns: &[u64], limit: u32, found: &mut Vec<u32>) {
+    pub(super) fn scan_columns(
+        self,
+        probe: &[u64],
+        columns: &[u64],
+        limit: u32,
+        found: &mut Vec<u32>,
+    ) {
         #[target_feature(enable = "avx2,popcnt")]
         fn compiled(probe: &[u64], columns: &[u64], limit: u32, found: &mut Vec<u32>) {
             plain::scan_columns(probe, columns, limit, found);
@@ -54,7 +65,7 @@ impl Avx2 {
     }
 
     #[inline]
-    pub fn difference(self, one: &[u64], two: &[u64]) -> u32 {
+    pub(super) fn difference(self, one: &[u64], two: &[u64]) -> u32 {
         #[target_feature(enable = "avx2,popcnt")]
         fn compiled(one: &[u64], two: &[u64]) -> u32 {
             plain::difference(one, two)
@@ -64,14 +75,14 @@ impl Avx2 {
     }
 
     #[inline]
-    pub fn overlap_at_least(self, x: &[u32], y: &[u32], required: u32) -> Option<u32> {
+    pub(super) fn overlap_at_least(self, x: &[u32], y: &[u32], required: u32) -> Option<u32> {
         // SAFETY: `self` proves the features.
         unsafe { overlap_256(x, y, required) }
     }
 }
 
 impl Avx512 {
-    pub fn detect() -> Option<Self> {
+    pub(super) fn detect() -> Option<Self> {
         let avx2 = Avx2::detect()?;
         (is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512vl")
@@ -80,12 +91,12 @@ impl Avx512 {
     }
 
     #[inline]
-    pub fn avx2(self) -> Avx2 {
+    pub(super) fn avx2(self) -> Avx2 {
         self.0
     }
 
     #[inline]
-    pub fn narrow_signature(self, tokens: &[u32]) -> u64 {
+    pub(super) fn narrow_signature(self, tokens: &[u32]) -> u64 {
         #[target_feature(enable = "avx512f,avx512vl,avx512vpopcntdq")]
         fn compiled(tokens: &[u32]) -> u64 {
             plain::narrow_signature(tokens)
@@ -95,13 +106,24 @@ impl Avx512 {
     }
 
     #[inline]
-    pub fn filter_postings(self, query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
+    pub(super) fn filter_postings(
+        self,
+        query: PostingQuery,
+        postings: &[u64],
+        found: &mut Vec<u32>,
+    ) {
         // SAFETY: `self` proves the features.
         unsafe { filter_postings_512(query, postings, found) }
     }
 
     #[inline]
-    pub fn scan_columns(self, probe: &[u64], columns: &[u64], limit: u32, found: &mut Vec<u32>) {
+    pub(super) fn scan_columns(
+        self,
+        probe: &[u64],
+        columns: &[u64],
+        limit: u32,
+        found: &mut Vec<u32>,
+    ) {
         // SAFETY: `self` proves the features.
         unsafe {
             match probe.len() {
@@ -116,7 +138,7 @@ impl Avx512 {
     }
 
     #[inline]
-    pub fn difference(self, one: &[u64], two: &[u64]) -> u32 {
+    pub(super) fn difference(self, one: &[u64], two: &[u64]) -> u32 {
         assert_eq!(one.len(), two.len());
         // SAFETY: `self` proves the features.
         unsafe { difference_512(one, two) }

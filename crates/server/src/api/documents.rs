@@ -15,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use wonbon_app::answers;
 use wonbon_app::parameters::{date, limit};
 use wonbon_store::{Content, Edit, Expected, NewDocument, Row, Stored, StoredDocument};
+use wonbon_time::Timestamp;
 
 use crate::adding::{Done, Ready, told};
 use crate::asked::{ContentKind, from_address, whole_body};
@@ -116,7 +117,7 @@ pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -
 struct Sent {
     kind: ContentKind,
     parameters: AddParameters,
-    sweep: Option<i64>,
+    sweep: Option<Timestamp>,
     body: Bytes,
 }
 

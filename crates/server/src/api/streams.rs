@@ -22,6 +22,7 @@ use tokio::io::{AsyncRead, AsyncWriteExt, DuplexStream, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 use wonbon_app::answers;
 use wonbon_store::StoreError;
+use wonbon_time::Timestamp;
 
 use super::documents::Id;
 use crate::adding::{Done, Ready, told};
@@ -51,7 +52,7 @@ enum Line {
 }
 
 /// Takes a stream of documents.
-pub(crate) fn add_stream(service: Arc<Service>, body: Body, sweep: Option<i64>) -> Response {
+pub(crate) fn add_stream(service: Arc<Service>, body: Body, sweep: Option<Timestamp>) -> Response {
     let (verdicts, read) = tokio::io::duplex(UNREAD);
     let (lines, answered) = mpsc::channel(LINES);
     tokio::spawn(async move { read_lines(&service, body, sweep, lines).await });
@@ -65,7 +66,7 @@ pub(crate) fn add_stream(service: Arc<Service>, body: Body, sweep: Option<i64>) 
 async fn read_lines(
     service: &Arc<Service>,
     body: Body,
-    sweep: Option<i64>,
+    sweep: Option<Timestamp>,
     lines: mpsc::Sender<Line>,
 ) {
     let most = service.config.limits.body_bytes;
@@ -143,7 +144,7 @@ async fn take_line(
     service: &Arc<Service>,
     line: &[u8],
     number: u64,
-    sweep: Option<i64>,
+    sweep: Option<Timestamp>,
     lines: &mpsc::Sender<Line>,
 ) -> Result<(), Gone> {
     let line = line.trim_ascii();
@@ -173,7 +174,11 @@ async fn take_line(
     lines.send(line).await.map_err(|_| Gone)
 }
 
-fn made_ready(service: &Service, line: &[u8], sweep: Option<i64>) -> Result<(Id, Ready), Problem> {
+fn made_ready(
+    service: &Service,
+    line: &[u8],
+    sweep: Option<Timestamp>,
+) -> Result<(Id, Ready), Problem> {
     let document = GivenDocument::parse(line)?;
     let given = document.given(sweep, None)?;
     let ready = Ready::of(&service.store, &given, sweep, None)?;

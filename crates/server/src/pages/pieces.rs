@@ -2,18 +2,17 @@
 
 use std::fmt::Write as _;
 
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::{format_time, microseconds};
 use wonbon_pages::{Cell, Page, escape};
 use wonbon_store::{Kind, StoredDocument};
+use wonbon_time::Timestamp;
 
 use super::frame::address;
 use crate::messages::Say;
 use crate::view::Reader;
 
 /// A time as people read it: to the second, and only the date if it is a midnight.
-pub(super) fn time(microseconds: i64) -> String {
-    let text = format_time(microseconds - microseconds.rem_euclid(1_000_000));
+pub(super) fn time(time: Timestamp) -> String {
+    let text = format!("{time:.0}");
     match text.strip_suffix("T00:00:00Z") {
         Some(date) => date.to_owned(),
         None => text.replace('T', " ").replace('Z', ""),
@@ -22,11 +21,11 @@ pub(super) fn time(microseconds: i64) -> String {
 
 /// A time as programs are told it, as people read it.
 pub(super) fn shown_time(text: &str) -> String {
-    microseconds(Ranking::Text(text)).map_or_else(|| text.to_owned(), time)
+    Timestamp::parse_text(text).map_or_else(|_| text.to_owned(), time)
 }
 
 /// From a first to a last time.
-pub(super) fn span(first: i64, last: i64) -> String {
+pub(super) fn span(first: Timestamp, last: Timestamp) -> String {
     let (first, last) = (time(first), time(last));
     if first == last { first } else { format!("{first} – {last}") }
 }
@@ -199,7 +198,7 @@ pub(super) fn time_line(page: &mut Page, reader: &Reader, documents: &[StoredDoc
         reader.tell(Say::TimeLineTold, &[&documents.len().to_string(), &time(first), &time(last)]);
     let mut marks = String::new();
     for document in documents {
-        let share = (document.created - first) as f64 / (last - first) as f64;
+        let share = document.created.since(first).div_duration_f64(last.since(first));
         let x = 10.0 + share * (LINE_WIDTH - 20.0);
         let class = if document.verdict.kind.is_copy() { "copy" } else { "first" };
         // Writing to a string does not fail.

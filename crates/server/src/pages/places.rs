@@ -200,7 +200,7 @@ pub(crate) fn history_page(
         .iter()
         .map(|version| {
             let at = version.seen.first().map_or(version.stored, |(first, _)| *first);
-            Moment::new(at, time(at))
+            Moment::new(at.as_microseconds(), time(at))
         })
         .collect();
     if moments.len() > 1 && moments.windows(2).all(|pair| pair[0].at < pair[1].at) {
@@ -299,8 +299,11 @@ fn of_sweeps(page: &mut Page, reader: &Reader, changes: &Changes) {
         card(thousands(changes.changed_intervals), Say::ChangedIntervals),
         card(thousands(changes.intervals), Say::Intervals),
     ]);
-    let moments: Vec<Moment> =
-        changes.sweeps.iter().map(|sweep| Moment::new(sweep.sweep, time(sweep.sweep))).collect();
+    let moments: Vec<Moment> = changes
+        .sweeps
+        .iter()
+        .map(|sweep| Moment::new(sweep.sweep.as_microseconds(), time(sweep.sweep)))
+        .collect();
     let plot = |page: &mut Page, title: Say, named: &[(Say, Count)]| {
         let series: Vec<Series> = named
             .iter()

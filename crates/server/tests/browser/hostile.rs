@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use wonbon_store::{Content, NewDocument, Store};
+use wonbon_time::Timestamp;
 
 use crate::driver::Browser;
 use crate::sample::{Served, sentences};
@@ -195,7 +196,7 @@ fn fill(store: &Store) {
         {
             let document = NewDocument {
                 key: key.into(),
-                created: Some(created * 1_000_000),
+                created: Some(Timestamp::from_seconds(created)),
                 url: Some(payload.into()),
                 site: Some(payload.into()),
                 author: Some(payload.into()),

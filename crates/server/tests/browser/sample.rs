@@ -12,15 +12,14 @@ use serde_json::{Value, json};
 use wonbon_app::jobs::JobsConfig;
 use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_crawl::guard::Guard;
-use wonbon_input::rows::Ranking;
-use wonbon_input::time::microseconds;
 use wonbon_server::{Config, Server};
 use wonbon_store::{By, Decision, NewDocument, Redirect, Rule, Store, StoreParams};
+use wonbon_time::Timestamp;
 
 use crate::web::Web;
 
-/// A day, in the store's microseconds.
-const DAY: i64 = 86_400_000_000;
+/// A day, in seconds.
+const DAY: i64 = 86_400;
 
 /// 2025-01-01.
 const BEGIN: i64 = 20_089 * DAY;
@@ -204,7 +203,7 @@ fn posts(store: &Store) {
     for line in POSTS.lines() {
         let post: Value = serde_json::from_str(line).unwrap();
         let (Some(id), Some(text)) = (post["id"].as_str(), post["text"].as_str()) else { continue };
-        let created = microseconds(Ranking::Text(post["created"].as_str().unwrap()));
+        let created = Timestamp::parse_text(post["created"].as_str().unwrap()).ok();
         let document = NewDocument {
             site: Some(id.split('/').next().unwrap().into()),
             title: post["title"].as_str().map(Into::into),
@@ -225,14 +224,18 @@ fn family(store: &Store) {
             site: Some(format!("mirror{number}.example").into()),
             title: (number % 3 != 1).then(|| format!("Letters from the harbour, {number}").into()),
             author: Some("the harbour office".into()),
-            ..NewDocument::text(&key, Some(BEGIN + number as i64 * 3 * DAY), &edited)
+            ..NewDocument::text(
+                &key,
+                Some(Timestamp::from_seconds(BEGIN + number as i64 * 3 * DAY)),
+                &edited,
+            )
         };
         store.add(&document).unwrap();
     }
 }
 
 fn small_web(store: &Store) {
-    let sweeps = [0, 7, 14, 21].map(|days| BEGIN + (300 + days) * DAY);
+    let sweeps = [0, 7, 14, 21].map(|days| Timestamp::from_seconds(BEGIN + (300 + days) * DAY));
     let page = |name: &str| format!("https://town.example/{name}");
     let see = |at: usize, key: &str, text: &str| {
         let document = NewDocument {

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use wonbon_server::Config;
 use wonbon_store::{NewDocument, Store};
+use wonbon_time::Timestamp;
 
 use crate::support::{Running, address, text};
 
@@ -205,7 +206,7 @@ fn filled() -> Running {
         })
         .collect();
     for (key, text, created) in &keys {
-        documents.push(NewDocument::text(key, Some(*created), text));
+        documents.push(NewDocument::text(key, Some(Timestamp::from_microseconds(*created)), text));
     }
     service.store(&documents);
     service
@@ -315,9 +316,9 @@ async fn documents_are_watched_and_watched_no_more() {
     let law = format!("the seller shall deliver within thirty days {}", text(1));
     let forged = law.replace("thirty", "ninety");
     service.store(&[
-        NewDocument::text("law", Some(1), &law),
-        NewDocument::text("faithful", Some(2), &law),
-        NewDocument::text("forged", Some(3), &forged),
+        NewDocument::text("law", Some(Timestamp::from_microseconds(1)), &law),
+        NewDocument::text("faithful", Some(Timestamp::from_microseconds(2)), &law),
+        NewDocument::text("forged", Some(Timestamp::from_microseconds(3)), &forged),
     ]);
     let watched = service.post("/v1/watch", &json!({"url": "law"})).await.json();
     assert_eq!(watched["watched"][0]["document"]["id"], "law");
@@ -375,7 +376,8 @@ async fn places_beyond_the_limit_are_left_out_and_that_is_told() {
     let text = text(1);
     for number in 0..5_u64 {
         let (key, site) = (format!("d{number}"), format!("site{}.example", number / 2));
-        let document = NewDocument::text(&key, Some(number as i64), &text);
+        let document =
+            NewDocument::text(&key, Some(Timestamp::from_microseconds(number as i64)), &text);
         service.store(&[NewDocument { site: Some(site.into()), ..document }]);
     }
     let holders = |answer: &Value| -> usize {

@@ -4,6 +4,7 @@ use serde_json::json;
 use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_server::Config;
 use wonbon_store::NewDocument;
+use wonbon_time::Timestamp;
 
 use crate::support::{Running, address, text};
 
@@ -12,7 +13,7 @@ async fn every_bad_body_is_one_problem_and_stores_nothing() {
     let mut config = Config::default();
     config.limits.body_bytes = 4000;
     let service = Running::with(config);
-    service.store(&[NewDocument::text("a", Some(1), &text(1))]);
+    service.store(&[NewDocument::text("a", Some(Timestamp::from_microseconds(1)), &text(1))]);
     let json = "application/json";
     let long = json!({"id": "b", "text": "word ".repeat(1000)}).to_string();
     let deep = format!("{{\"id\": \"b\", \"text\": \"x\", \"more\": {}1", "[".repeat(3000));
@@ -61,7 +62,7 @@ async fn every_bad_body_is_one_problem_and_stores_nothing() {
 #[tokio::test]
 async fn an_unknown_key_is_the_same_problem_wherever_it_is_asked_for() {
     let service = Running::new();
-    service.store(&[NewDocument::text("a", Some(1), &text(1))]);
+    service.store(&[NewDocument::text("a", Some(Timestamp::from_microseconds(1)), &text(1))]);
     for (method, route) in [
         ("GET", "/v1/documents/nobody"),
         ("GET", "/v1/similar?key=nobody"),
@@ -94,7 +95,8 @@ async fn an_expired_token_opens_nothing_by_header_or_by_cookie() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokens");
     let mut tokens = Tokens::default();
-    let expired = tokens.create("old", &[Scope::Admin], Some(1)).unwrap();
+    let expired =
+        tokens.create("old", &[Scope::Admin], Some(Timestamp::from_microseconds(1))).unwrap();
     tokens.write(&path).unwrap();
     let service = Running::with(Config { tokens: Some(path), ..Config::default() });
     let bearer = format!("Bearer {expired}");

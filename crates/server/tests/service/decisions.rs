@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_server::Config;
 use wonbon_store::NewDocument;
+use wonbon_time::Timestamp;
 
 use crate::support::{Answer, Running, address, text};
 
@@ -19,8 +20,12 @@ fn two() -> Running {
 fn two_with(config: Config) -> Running {
     let service = Running::with(config);
     service.store(&[
-        NewDocument::text("https://one.example/a", Some(1_000_000), &text(1)),
-        NewDocument::text("b & b", Some(2_000_000), &text(1)),
+        NewDocument::text(
+            "https://one.example/a",
+            Some(Timestamp::from_microseconds(1_000_000)),
+            &text(1),
+        ),
+        NewDocument::text("b & b", Some(Timestamp::from_microseconds(2_000_000)), &text(1)),
     ]);
     service
 }
@@ -46,7 +51,11 @@ async fn lists_and_results_say_what_was_decided() {
         ("/v1/similar?key=third", "/matches/0"),
         ("/v1/family?key=https://one.example/a", "/documents/0"),
     ];
-    service.store(&[NewDocument::text("third", Some(3_000_000), &text(1))]);
+    service.store(&[NewDocument::text(
+        "third",
+        Some(Timestamp::from_microseconds(3_000_000)),
+        &text(1),
+    )]);
     for decided in [false, true] {
         if decided {
             // The first of its family by creation: it stays what it is.
@@ -143,7 +152,7 @@ async fn a_decision_changes_verdicts_now_and_later_and_is_taken_back() {
 #[tokio::test]
 async fn a_decision_that_is_wrong_is_refused_by_its_code() {
     let service = two();
-    service.store(&[NewDocument::text("empty", Some(1), " … ")]);
+    service.store(&[NewDocument::text("empty", Some(Timestamp::from_microseconds(1)), " … ")]);
     for (body, code) in [
         (json!({"key": "nobody", "decision": "original"}), "unknown_document"),
         (json!({"key": "empty", "decision": "original"}), "no_words"),

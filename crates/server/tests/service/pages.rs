@@ -8,6 +8,7 @@ use serde_json::json;
 use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_server::Config;
 use wonbon_store::{By, Content, Decision, NewDocument};
+use wonbon_time::Timestamp;
 
 use crate::support::{Answer, Running, address, text};
 
@@ -15,9 +16,21 @@ fn filled() -> Running {
     let service = Running::new();
     let edited = text(1).replace(' ', " , ") + " and a new end";
     let mut documents = vec![
-        NewDocument::text("https://one.example/a", Some(1_000_000), &edited),
-        NewDocument::text("https://two.example/b", Some(90_000_000_000), &edited),
-        NewDocument::text("third", Some(3), "something else entirely stands here"),
+        NewDocument::text(
+            "https://one.example/a",
+            Some(Timestamp::from_microseconds(1_000_000)),
+            &edited,
+        ),
+        NewDocument::text(
+            "https://two.example/b",
+            Some(Timestamp::from_microseconds(90_000_000_000)),
+            &edited,
+        ),
+        NewDocument::text(
+            "third",
+            Some(Timestamp::from_microseconds(3)),
+            "something else entirely stands here",
+        ),
     ];
     documents[0].title = Some("The ferry".into());
     service.store(&documents);
@@ -250,7 +263,7 @@ async fn pages_about(payload: &str) -> Vec<(String, String)> {
     let body = format!("{payload} and some words that are the same in all of them {}", text(1));
     let document = |key: &str, created| NewDocument {
         key: key.to_owned().into(),
-        created: Some(created),
+        created: Some(Timestamp::from_microseconds(created)),
         url: Some(format!("address {payload}").into()),
         site: Some(format!("site {payload}").into()),
         author: Some(format!("author {payload}").into()),

@@ -9,6 +9,7 @@ use serde_json::json;
 use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_server::{Code, Config, Problem, Rate};
 use wonbon_store::{NewDocument, Store, StoreError, StoreParams};
+use wonbon_time::Timestamp;
 
 use crate::support::{Answer, Running, text};
 
@@ -39,7 +40,9 @@ fn damaged_store(folder: &std::path::Path) -> Store {
     let store = Store::create(&directory, &StoreParams::default()).unwrap();
     let words: Vec<String> =
         (0..4000_u64).map(|at| format!("{:x}", at.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
-    store.add(&NewDocument::text("a", Some(1), &words.join(" "))).unwrap();
+    store
+        .add(&NewDocument::text("a", Some(Timestamp::from_microseconds(1)), &words.join(" ")))
+        .unwrap();
     store.close().unwrap();
     let path = directory.join("documents.sqlite");
     let mut bytes = std::fs::read(&path).unwrap();
@@ -54,7 +57,7 @@ fn damaged_store(folder: &std::path::Path) -> Store {
 fn store_that_lags(folder: &std::path::Path) -> Store {
     let directory = folder.join("lags");
     let store = Store::create(&directory, &StoreParams::default()).unwrap();
-    store.add(&NewDocument::text("a", Some(1), &text(1))).unwrap();
+    store.add(&NewDocument::text("a", Some(Timestamp::from_microseconds(1)), &text(1))).unwrap();
     store.close().unwrap();
     let place = directory.join("shingles");
     let _ = std::fs::remove_dir_all(&place);
@@ -78,7 +81,7 @@ async fn every_code_is_seen() {
     };
     let json_type = ("content-type", "application/json");
     let service = Running::new();
-    service.store(&[NewDocument::text("a", Some(1), &text(1))]);
+    service.store(&[NewDocument::text("a", Some(Timestamp::from_microseconds(1)), &text(1))]);
 
     see(Code::BadParameter, service.get("/v1/search?q=a&limit=0").await);
     see(Code::BadParameter, service.get("/v1/search?q=a&limit=many").await);
@@ -165,7 +168,8 @@ async fn every_code_is_seen() {
     let tokens = folder.path().join("tokens");
     let mut made = Tokens::default();
     let reading = made.create("reader", &[Scope::Read], None).unwrap();
-    let expired = made.create("old", &[Scope::Admin], Some(1)).unwrap();
+    let expired =
+        made.create("old", &[Scope::Admin], Some(Timestamp::from_microseconds(1))).unwrap();
     made.write(&tokens).unwrap();
     let closed = limited(|config| config.tokens = Some(tokens.clone()));
     let with = |secret: &str| format!("Bearer {secret}");

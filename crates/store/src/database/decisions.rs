@@ -9,6 +9,7 @@ use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
 use super::Database;
 use crate::decisions::{Decision, DecisionChange, DecisionEntry};
 use crate::error::StoreError;
+use crate::time_columns::time;
 
 impl DecisionEntry {
     /// Of everything in the entry, in a fixed order.
@@ -20,7 +21,7 @@ impl DecisionEntry {
         }
         for number in [
             self.entry as i64,
-            self.time,
+            self.time.as_microseconds(),
             self.change as i64,
             Decision::number(self.before).unwrap_or(-1),
             Decision::number(self.after).unwrap_or(-1),
@@ -45,7 +46,7 @@ impl Database {
             undoes, reason, fingerprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
         self.connection.prepare_cached(sql)?.execute(params![
             entry.entry as i64,
-            entry.time,
+            entry.time.as_microseconds(),
             entry.who,
             entry.change as i64,
             entry.key,
@@ -65,7 +66,7 @@ impl Database {
         let change = usize::try_from(row.get::<_, i64>(3)?).ok();
         let entry = DecisionEntry {
             entry: number.unsigned_abs(),
-            time: row.get(1)?,
+            time: time(row, 1)?,
             who: row.get(2)?,
             change: change
                 .and_then(|at| DecisionChange::ALL.get(at).copied())

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use rusqlite::{CachedStatement, OptionalExtension};
 use wonbon_index::Row;
+use wonbon_time::Timestamp;
 
 use super::record::{COLUMNS, features_from_bytes};
 use super::{Database, Record};
@@ -11,6 +12,7 @@ use crate::counts::Counts;
 use crate::document::Kind;
 use crate::error::StoreError;
 use crate::prepare::decompress;
+use crate::time_columns::optional_time;
 
 /// Reads originals, with one statement for all.
 pub(crate) struct Originals<'d> {
@@ -128,9 +130,9 @@ impl Database {
     }
 
     /// The latest creation of a copy.
-    pub(crate) fn latest_copy(&self) -> Result<Option<i64>, StoreError> {
+    pub(crate) fn latest_copy(&self) -> Result<Option<Timestamp>, StoreError> {
         let sql = "SELECT max(created) FROM documents WHERE original IS NOT NULL";
-        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+        Ok(self.connection.query_row(sql, [], |row| optional_time(row, 0))?)
     }
 
     /// The document a person means: by its key, or else by its address.

@@ -5,12 +5,14 @@ use std::hash::Hasher;
 use rusqlite::{Row as SqlRow, params};
 use wonbon_index::Row;
 use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
+use wonbon_time::Timestamp;
 
 use super::Database;
 use crate::decisions::Decision;
 use crate::document::{Kind, Order};
 use crate::error::StoreError;
 use crate::prepare::Names;
+use crate::time_columns::time;
 
 /// The columns of `documents`, in the order in which `read_record` reads and `write_record` writes them.
 pub(super) const COLUMNS: &str = "row, key, created, stored, version, url, site, author, title, language, \
@@ -22,8 +24,8 @@ pub(super) const COLUMNS: &str = "row, key, created, stored, version, url, site,
 pub(crate) struct Record {
     pub(crate) row: Row,
     pub(crate) key: String,
-    pub(crate) created: i64,
-    pub(crate) stored: i64,
+    pub(crate) created: Timestamp,
+    pub(crate) stored: Timestamp,
     pub(crate) version: u32,
     pub(crate) url: Option<String>,
     pub(crate) site: Option<String>,
@@ -78,8 +80,8 @@ impl Record {
         let Standing { kind, original, features_equal, resemblance } = self.standing;
         for number in [
             i64::from(self.row.0),
-            self.created,
-            self.stored,
+            self.created.as_microseconds(),
+            self.stored.as_microseconds(),
             i64::from(self.version),
             self.words as i64,
             self.names.text as i64,
@@ -140,8 +142,8 @@ impl Database {
         let record = Record {
             row: row_number,
             key: row.get(1)?,
-            created: row.get(2)?,
-            stored: row.get(3)?,
+            created: time(row, 2)?,
+            stored: time(row, 3)?,
             version: row.get(4)?,
             url: row.get(5)?,
             site: row.get(6)?,
@@ -177,8 +179,8 @@ impl Database {
         self.connection.prepare_cached(sql)?.execute(params![
             record.row.0,
             record.key,
-            record.created,
-            record.stored,
+            record.created.as_microseconds(),
+            record.stored.as_microseconds(),
             record.version,
             record.url,
             record.site,

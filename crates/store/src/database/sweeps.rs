@@ -5,26 +5,29 @@ use std::hash::Hasher;
 use rusqlite::OptionalExtension;
 use wonbon_index::Row;
 use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
+use wonbon_time::Timestamp;
 
 use super::{Database, Record};
 use crate::error::StoreError;
 use crate::prepare::site_of;
 use crate::sweeps::{Place, Redirect, Sighting, swept_site};
+use crate::time_columns::{optional_time, time};
 
 fn fingerprint(row: Row, sighting: &Sighting) -> i64 {
     let mut hash = RabinHasher::new(&RABIN_64);
     let Sighting { first, last, version } = *sighting;
+    let (first, last) = (first.as_microseconds(), last.as_microseconds());
     for number in [i64::from(row.0), first, last, i64::from(version)] {
         hash.write(&number.to_le_bytes());
     }
     hash.finish() as i64
 }
 
-fn redirect_fingerprint(key: &str, sweep: i64, target: &str) -> i64 {
+fn redirect_fingerprint(key: &str, sweep: Timestamp, target: &str) -> i64 {
     let mut hash = RabinHasher::new(&RABIN_64);
     hash.write(&(key.len() as u64).to_le_bytes());
     hash.write(key.as_bytes());
-    hash.write(&sweep.to_le_bytes());
+    hash.write(&sweep.as_microseconds().to_le_bytes());
     hash.write(target.as_bytes());
     hash.finish() as i64
 }
@@ -32,7 +35,7 @@ fn redirect_fingerprint(key: &str, sweep: i64, target: &str) -> i64 {
 /// Writes.
 impl Database {
     /// Notes that a document was seen as what it is now.
-    pub(crate) fn see(&self, record: &Record, sweep: i64) -> Result<(), StoreError> {
+    pub(crate) fn see(&self, record: &Record, sweep: Timestamp) -> Result<(), StoreError> {
         let site = swept_site(record.site.as_deref());
         self.sweep_site(site, sweep)?;
         let (row, version) = (record.row, record.version);
@@ -59,7 +62,7 @@ impl Database {
     }
 
     /// Notes that a sweep saw a site.
-    fn sweep_site(&self, site: &str, sweep: i64) -> Result<(), StoreError> {
+    fn sweep_site(&self, site: &str, sweep: Timestamp) -> Result<(), StoreError> {
         match self.latest_sweep()? {
             Some(latest) if sweep < latest => {
                 return Err(StoreError::SweepTooEarly { sweep, latest });
@@ -67,11 +70,11 @@ impl Database {
             Some(latest) if sweep == latest => {}
             _ => {
                 let sql = "INSERT INTO sweeps (sweep) VALUES (?1)";
-                self.connection.prepare_cached(sql)?.execute([sweep])?;
+                self.connection.prepare_cached(sql)?.execute([sweep.as_microseconds()])?;
             }
         }
         let sql = "INSERT OR IGNORE INTO site_sweeps (site, sweep) VALUES (?1, ?2)";
-        self.connection.prepare_cached(sql)?.execute((site, sweep))?;
+        self.connection.prepare_cached(sql)?.execute((site, sweep.as_microseconds()))?;
         Ok(())
     }
 
@@ -79,14 +82,15 @@ impl Database {
         let sql = "INSERT OR REPLACE INTO sightings (row, first, last, version, fingerprint) \
                    VALUES (?1, ?2, ?3, ?4, ?5)";
         let Sighting { first, last, version } = *sighting;
+        let (first, last) = (first.as_microseconds(), last.as_microseconds());
         let mark = fingerprint(row, sighting);
         self.connection.prepare_cached(sql)?.execute((row.0, first, last, version, mark))?;
         Ok(())
     }
 
-    fn remove_sighting(&self, row: Row, first: i64) -> Result<(), StoreError> {
+    fn remove_sighting(&self, row: Row, first: Timestamp) -> Result<(), StoreError> {
         let sql = "DELETE FROM sightings WHERE row = ?1 AND first = ?2";
-        self.connection.prepare_cached(sql)?.execute((row.0, first))?;
+        self.connection.prepare_cached(sql)?.execute((row.0, first.as_microseconds()))?;
         Ok(())
     }
 
@@ -102,16 +106,21 @@ impl Database {
         let sql = "INSERT OR REPLACE INTO redirects (key, sweep, target, fingerprint) \
                    VALUES (?1, ?2, ?3, ?4)";
         let mark = redirect_fingerprint(key, *sweep, target);
-        self.connection.prepare_cached(sql)?.execute((key, sweep, target, mark))?;
+        self.connection.prepare_cached(sql)?.execute((
+            key,
+            sweep.as_microseconds(),
+            target,
+            mark,
+        ))?;
         Ok(true)
     }
 
     /// Watches a document or stops doing so; tells whether there is one, or it was watched.
-    pub(crate) fn watch(&self, key: &str, watch: bool, now: i64) -> Result<bool, StoreError> {
+    pub(crate) fn watch(&self, key: &str, watch: bool, now: Timestamp) -> Result<bool, StoreError> {
         let Some(record) = self.named(key)? else { return Ok(false) };
         if watch {
             let sql = "INSERT OR IGNORE INTO watched (row, since) VALUES (?1, ?2)";
-            self.connection.prepare_cached(sql)?.execute((record.row.0, now))?;
+            self.connection.prepare_cached(sql)?.execute((record.row.0, now.as_microseconds()))?;
             return Ok(true);
         }
         let sql = "DELETE FROM watched WHERE row = ?1";
@@ -121,45 +130,50 @@ impl Database {
 
 /// Reads.
 impl Database {
-    pub(crate) fn latest_sweep(&self) -> Result<Option<i64>, StoreError> {
+    pub(crate) fn latest_sweep(&self) -> Result<Option<Timestamp>, StoreError> {
         let mut select = self.connection.prepare_cached("SELECT max(sweep) FROM sweeps")?;
-        Ok(select.query_row([], |row| row.get(0))?)
+        Ok(select.query_row([], |row| optional_time(row, 0))?)
     }
 
-    pub(crate) fn sweeps(&self) -> Result<Vec<i64>, StoreError> {
+    pub(crate) fn sweeps(&self) -> Result<Vec<Timestamp>, StoreError> {
         let mut select = self.connection.prepare("SELECT sweep FROM sweeps ORDER BY sweep")?;
-        let sweeps = select.query_map([], |row| row.get(0))?;
+        let sweeps = select.query_map([], |row| time(row, 0))?;
         Ok(sweeps.collect::<Result<_, _>>()?)
     }
 
     /// The latest sweep of a site before one.
-    fn site_sweep_before(&self, site: &str, sweep: i64) -> Result<Option<i64>, StoreError> {
+    fn site_sweep_before(
+        &self,
+        site: &str,
+        sweep: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let sql = "SELECT max(sweep) FROM site_sweeps WHERE site = ?1 AND sweep < ?2";
         let mut select = self.connection.prepare_cached(sql)?;
-        Ok(select.query_row((site, sweep), |row| row.get(0))?)
+        Ok(select.query_row((site, sweep.as_microseconds()), |row| optional_time(row, 0))?)
     }
 
     /// The first sweep of a site after one.
     pub(crate) fn site_sweep_after(
         &self,
         site: Option<&str>,
-        sweep: i64,
-    ) -> Result<Option<i64>, StoreError> {
+        sweep: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let sql = "SELECT min(sweep) FROM site_sweeps WHERE site = ?1 AND sweep > ?2";
         let mut select = self.connection.prepare_cached(sql)?;
-        Ok(select.query_row((swept_site(site), sweep), |row| row.get(0))?)
+        let asked = (swept_site(site), sweep.as_microseconds());
+        Ok(select.query_row(asked, |row| optional_time(row, 0))?)
     }
 
     /// Calls `each` with every site and a sweep that saw it, by site and date.
     pub(crate) fn for_each_site_sweep(
         &self,
-        mut each: impl FnMut(&str, i64),
+        mut each: impl FnMut(&str, Timestamp),
     ) -> Result<(), StoreError> {
         let sql = "SELECT site, sweep FROM site_sweeps ORDER BY site, sweep";
         let mut select = self.connection.prepare(sql)?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
-            each(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, row.get(1)?);
+            each(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, time(row, 1)?);
         }
         Ok(())
     }
@@ -169,6 +183,7 @@ impl Database {
         row: Row,
         (first, last, version, mark): (i64, i64, u32, i64),
     ) -> Result<Sighting, StoreError> {
+        let [first, last] = [first, last].map(Timestamp::from_microseconds);
         let sighting = Sighting { first, last, version };
         if fingerprint(row, &sighting) != mark {
             let what = format!("the sightings of document {} are not as they were written", row.0);
@@ -216,13 +231,13 @@ impl Database {
     }
 
     /// Where an address led, the earliest sweep first.
-    pub(crate) fn redirects(&self, key: &str) -> Result<Vec<(i64, String)>, StoreError> {
+    pub(crate) fn redirects(&self, key: &str) -> Result<Vec<(Timestamp, String)>, StoreError> {
         let sql = "SELECT sweep, target, fingerprint FROM redirects WHERE key = ?1 ORDER BY sweep";
         let mut select = self.connection.prepare_cached(sql)?;
         let mut found = select.query([key])?;
         let mut redirects = Vec::new();
         while let Some(columns) = found.next()? {
-            let (sweep, target): (i64, String) = (columns.get(0)?, columns.get(1)?);
+            let (sweep, target): (_, String) = (time(columns, 0)?, columns.get(1)?);
             if redirect_fingerprint(key, sweep, &target) != columns.get::<_, i64>(2)? {
                 return Err(self.damaged(format!("the redirect of `{key}` is not as written")));
             }
@@ -234,14 +249,14 @@ impl Database {
     /// Calls `each` with every redirect.
     pub(crate) fn for_each_redirect(
         &self,
-        mut each: impl FnMut(&str, i64, &str, bool),
+        mut each: impl FnMut(&str, Timestamp, &str, bool),
     ) -> Result<(), StoreError> {
         let mut select =
             self.connection.prepare("SELECT key, sweep, target, fingerprint FROM redirects")?;
         let mut found = select.query([])?;
         while let Some(columns) = found.next()? {
             let (key, target): (String, String) = (columns.get(0)?, columns.get(2)?);
-            let sweep = columns.get(1)?;
+            let sweep = time(columns, 1)?;
             let whole = redirect_fingerprint(&key, sweep, &target) == columns.get::<_, i64>(3)?;
             each(&key, sweep, &target, whole);
         }
@@ -249,9 +264,9 @@ impl Database {
     }
 
     /// Documents that are watched and since when, in the order of their numbers.
-    pub(crate) fn watched(&self) -> Result<Vec<(Row, i64)>, StoreError> {
+    pub(crate) fn watched(&self) -> Result<Vec<(Row, Timestamp)>, StoreError> {
         let mut select = self.connection.prepare("SELECT row, since FROM watched ORDER BY row")?;
-        let watched = select.query_map([], |row| Ok((Row(row.get(0)?), row.get(1)?)))?;
+        let watched = select.query_map([], |row| Ok((Row(row.get(0)?), time(row, 1)?)))?;
         Ok(watched.collect::<Result<_, _>>()?)
     }
 

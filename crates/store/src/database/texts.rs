@@ -7,6 +7,7 @@ use super::{Database, Record};
 use crate::error::StoreError;
 use crate::prepare::decompress;
 use crate::questions::OldVersion;
+use crate::time_columns::time;
 
 impl Database {
     /// The core text of a document.
@@ -34,8 +35,8 @@ impl Database {
         self.connection.prepare_cached(sql)?.execute(params![
             old.row.0,
             old.version,
-            old.created,
-            old.stored,
+            old.created.as_microseconds(),
+            old.stored.as_microseconds(),
             old.title,
             old.words as i64,
             resemblance,
@@ -53,8 +54,8 @@ impl Database {
         let versions = select.query_map([row.0], |row| {
             Ok(OldVersion {
                 version: row.get(0)?,
-                created: row.get(1)?,
-                stored: row.get(2)?,
+                created: time(row, 1)?,
+                stored: time(row, 2)?,
                 title: row.get(3)?,
                 words: row.get::<_, Option<i64>>(4)?.map(|words| words as u64),
                 resemblance: row.get(5)?,

@@ -1,8 +1,10 @@
 //! The pass over all sightings behind [`Changes`]: counts births, deaths, changes and moves per sweep.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use wonbon_index::Row;
+use wonbon_time::Timestamp;
 
 use super::changes::{Changes, ChangesQuestion, SweepChanges, resemblance_between};
 use crate::database::{Database, Record};
@@ -22,7 +24,7 @@ struct AddressChange {
 /// The sweeps of a site: which of all they are.
 struct SiteSweeps {
     asked: bool,
-    dates: Vec<i64>,
+    dates: Vec<Timestamp>,
     sweeps: Vec<usize>,
 }
 
@@ -35,8 +37,8 @@ pub(super) struct ChangeCounts<'a> {
     site_numbers: BTreeMap<String, usize>,
     losses: Vec<AddressChange>,
     gains: Vec<AddressChange>,
-    ended: Vec<i64>,
-    going_on: Vec<i64>,
+    ended: Vec<Duration>,
+    going_on: Vec<Duration>,
     changes: Changes,
 }
 
@@ -75,7 +77,7 @@ impl<'a> ChangeCounts<'a> {
         Ok(counting)
     }
 
-    fn in_time(&self, date: i64) -> bool {
+    fn in_time(&self, date: Timestamp) -> bool {
         self.question.since.is_none_or(|since| date >= since)
     }
 
@@ -140,7 +142,7 @@ impl<'a> ChangeCounts<'a> {
         let Some((last, _)) = before else { return Ok(()) };
         let ended = last + 1 < of_site.dates.len();
         let first = of_site.dates.partition_point(|&date| date < runs[0].first);
-        let life = of_site.dates[last] - of_site.dates[first];
+        let life = of_site.dates[last].since(of_site.dates[first]);
         if ended {
             let sweep = of_site.sweeps[last + 1];
             self.losses.push(turn(sweep));
@@ -158,7 +160,7 @@ impl<'a> ChangeCounts<'a> {
             (&mut all.going_on, &mut self.going_on)
         };
         lives.pages += 1;
-        lives.microseconds += i128::from(life);
+        lives.total += life;
         lives.by_sweeps[life_class(last - first + 1)] += 1;
         lengths.push(life);
         all.pages += 1;
@@ -242,7 +244,7 @@ impl<'a> ChangeCounts<'a> {
     }
 
     pub(super) fn finish(mut self) -> Changes {
-        let median = |lengths: &mut Vec<i64>| {
+        let median = |lengths: &mut Vec<Duration>| {
             lengths.sort_unstable();
             lengths.get(lengths.len() / 2).copied()
         };

@@ -22,9 +22,11 @@
 //! was computed when the version was stored. Memory: four numbers for each page and each loss or gain.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use wonbon_index::Row;
 use wonbon_sketch::ElementSet;
+use wonbon_time::Timestamp;
 
 use crate::database::{Database, Record};
 use crate::error::StoreError;
@@ -38,10 +40,10 @@ use crate::sweeps::{Place, Sighting};
 pub struct Version {
     /// Its number, counted from one.
     pub version: u32,
-    /// When it was created, as it says, in microseconds since 1970.
-    pub created: i64,
+    /// When it was created, as it says.
+    pub created: Timestamp,
     /// When it was stored.
-    pub stored: i64,
+    pub stored: Timestamp,
     /// Its title.
     pub title: Option<String>,
     /// Its words.
@@ -49,7 +51,7 @@ pub struct Version {
     /// Its exact resemblance to the version before.
     pub resemblance: Option<f64>,
     /// When sweeps saw it, from the first to the last of each run.
-    pub seen: Vec<(i64, i64)>,
+    pub seen: Vec<(Timestamp, Timestamp)>,
 }
 
 /// A page and its versions.
@@ -66,15 +68,15 @@ pub struct PageHistory {
 pub struct ChangesQuestion<'a> {
     /// Pages of this site only.
     pub site: Option<&'a str>,
-    /// Sweeps from this date on, in microseconds since 1970.
-    pub since: Option<i64>,
+    /// Sweeps from this date on.
+    pub since: Option<Timestamp>,
 }
 
 /// What one sweep saw; the head of the module says what the words mean.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SweepChanges {
-    /// Its date, in microseconds since 1970.
-    pub sweep: i64,
+    /// Its date.
+    pub sweep: Timestamp,
     /// Pages it saw: the sum of the next five.
     pub seen: u64,
     /// On sites that were swept for the first time.
@@ -117,19 +119,19 @@ pub const LIFE_CLASSES: [&str; 6] = ["1", "2", "3–4", "5–8", "9–16", "17+"
 pub struct Lives {
     /// How many pages.
     pub pages: u64,
-    /// The sum of their lives, in microseconds.
-    pub(super) microseconds: i128,
-    /// The life in the middle of all, in microseconds.
-    pub median: Option<i64>,
+    /// The sum of their lives.
+    pub(super) total: Duration,
+    /// The life in the middle of all.
+    pub median: Option<Duration>,
     /// Pages by how many sweeps of their site their life spans; see [`LIFE_CLASSES`].
     pub by_sweeps: [u64; LIFE_CLASSES.len()],
 }
 
 impl Lives {
-    /// The mean life, in microseconds.
+    /// The mean life.
     #[must_use]
-    pub fn mean(&self) -> Option<f64> {
-        (self.pages > 0).then(|| self.microseconds as f64 / self.pages as f64)
+    pub fn mean(&self) -> Option<Duration> {
+        (self.pages > 0).then(|| self.total.div_f64(self.pages as f64))
     }
 }
 
@@ -160,8 +162,8 @@ pub struct Changes {
 /// A version that is no longer the present one.
 pub(crate) struct OldVersion {
     pub(crate) version: u32,
-    pub(crate) created: i64,
-    pub(crate) stored: i64,
+    pub(crate) created: Timestamp,
+    pub(crate) stored: Timestamp,
     pub(crate) title: Option<String>,
     pub(crate) words: Option<u64>,
     /// To the next version.
@@ -178,7 +180,7 @@ impl Store {
     pub fn history(
         &self,
         asked: &str,
-        since: Option<i64>,
+        since: Option<Timestamp>,
     ) -> Result<Option<PageHistory>, StoreError> {
         let preparer = &self.inner.preparer;
         self.reading(|database| {

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wonbon_index::Row;
 use wonbon_sketch::ElementSet;
+use wonbon_time::Timestamp;
 
 use super::ask::Measure;
 use super::moved::{MOST_PLACES, family_of};
@@ -39,10 +40,10 @@ pub struct Copy {
 pub struct SiteCopies {
     /// The site, if they have one.
     pub site: Option<String>,
-    /// When the first of them was first seen, in microseconds since 1970.
-    pub first: i64,
+    /// When the first of them was first seen.
+    pub first: Timestamp,
     /// When the last was last seen.
-    pub last: i64,
+    pub last: Timestamp,
     /// The holders, the first seen first.
     pub copies: Vec<Copy>,
 }

@@ -23,6 +23,7 @@ use std::collections::HashSet;
 
 use wonbon_index::Row;
 use wonbon_sketch::{ElementSet, Overlap};
+use wonbon_time::Timestamp;
 
 use super::ask::{Match, Measure, Question};
 use crate::database::{Database, Record};
@@ -52,7 +53,7 @@ pub struct Holder {
     /// The exact sizes, the document asked about on the left; unknown where no text of it is.
     pub overlap: Option<Overlap>,
     /// The sweep that saw the address asked about lead here, if one did.
-    pub redirect: Option<i64>,
+    pub redirect: Option<Timestamp>,
 }
 
 /// One step of a redirect.
@@ -63,7 +64,7 @@ pub struct Hop {
     /// Where it leads.
     pub to: String,
     /// The latest sweep that saw it.
-    pub sweep: i64,
+    pub sweep: Timestamp,
 }
 
 /// What became of a document.
@@ -383,8 +384,8 @@ mod tests {
             key: key.to_owned(),
             site: None,
             title: None,
-            first: 1,
-            last: 2,
+            first: Timestamp::from_seconds(1),
+            last: Timestamp::from_seconds(2),
             gone: None,
             swept: false,
             versions: 1,
@@ -397,7 +398,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
         for number in 0..6 {
-            store.add(&NewDocument::text(&format!("d{number}"), Some(number), TEXT)).unwrap();
+            let created = Timestamp::from_seconds(number);
+            store.add(&NewDocument::text(&format!("d{number}"), Some(created), TEXT)).unwrap();
         }
         for (most, told, cut) in [(0, 0, true), (5, 5, true), (6, 6, false), (7, 6, false)] {
             let alike = store.alike(TEXT, Measure::Resemblance, 0.5, most).unwrap();

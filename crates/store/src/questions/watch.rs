@@ -8,7 +8,8 @@
 
 use std::collections::HashMap;
 
-use wonbon_text::difference::{Kind as SpanKind, difference};
+use wonbon_text::difference::{SpanKind, difference};
+use wonbon_time::Timestamp;
 
 use super::ask::Measure;
 use super::moved::MOST_PLACES;
@@ -25,8 +26,8 @@ const AROUND: usize = 4;
 pub struct Watched {
     /// The document.
     pub place: Place,
-    /// Since when it is watched, in microseconds since 1970.
-    pub since: i64,
+    /// Since when it is watched.
+    pub since: Timestamp,
 }
 
 /// A passage in which a copy differs.

@@ -5,6 +5,7 @@ use std::sync::{Arc, mpsc};
 
 use wonbon_index::{CopyIndex, Row};
 use wonbon_sketch::ElementSet;
+use wonbon_time::Timestamp;
 
 use super::Store;
 use crate::decisions::LOCAL;
@@ -14,7 +15,7 @@ use crate::families::verdict;
 use crate::judge::{Asked, Judge, ShingleCache};
 use crate::prepare::{Names, Prepared};
 use crate::sweeps::Recognised;
-use crate::writer::{Request, microseconds_now};
+use crate::writer::Request;
 use crate::writer_queue::writer_ended;
 
 /// An add that is queued; ask [`Pending::wait`] for what became of it.
@@ -137,7 +138,7 @@ impl Store {
             let decision = known.as_ref().and_then(|known| known.decision);
             let created = document.created.or(known.map(|known| known.created));
             let asked = Asked {
-                order: Order::new(decision, created.unwrap_or_else(microseconds_now), row),
+                order: Order::new(decision, created.unwrap_or_else(Timestamp::now), row),
                 decision,
                 names: Names::of(document, examined.text_name, &shingles),
                 features: &examined.features,

@@ -39,11 +39,13 @@ const MOST_IDLE_READERS: usize = 16;
 ///
 /// ```
 /// use wonbon_store::{Kind, NewDocument, Store, StoreParams};
+/// use wonbon_time::Timestamp;
 /// let directory = std::env::temp_dir().join(format!("wonbon-doc-{}", std::process::id()));
 /// let store = Store::create(&directory, &StoreParams::default())?;
 /// let text = "the ferry did not come that morning and the whole village stood waiting on the quay";
-/// store.add(&NewDocument::text("a", Some(1), text))?;
-/// let scrap = store.add(&NewDocument::text("b", Some(2), text))?;
+/// let (first, second) = (Timestamp::from_seconds(1), Timestamp::from_seconds(2));
+/// store.add(&NewDocument::text("a", Some(first), text))?;
+/// let scrap = store.add(&NewDocument::text("b", Some(second), text))?;
 /// assert_eq!(scrap.verdict.kind, Kind::Identical);
 /// assert_eq!(scrap.verdict.original.as_deref(), Some("a"));
 /// store.close()?;

@@ -1,7 +1,8 @@
 //! Whatever the bytes, a WARC is read to its end, and records around it are not lost.
 
+use wonbon_time::Timestamp;
 use wonbon_warc::http::Head;
-use wonbon_warc::{Date, Reader, Record, WarcError, Writer};
+use wonbon_warc::{Reader, Record, WarcError, Writer};
 
 /// Reads the bytes as a WARC: as they are, as the block of a record, and between two good records.
 ///
@@ -10,7 +11,7 @@ use wonbon_warc::{Date, Reader, Record, WarcError, Writer};
 /// When a promise of `Reader` or `Writer` does not hold.
 pub fn warc(data: &[u8]) {
     read(data);
-    let date = Date::from_unix_milliseconds(0);
+    let date = Timestamp::EPOCH;
     let write = |target: &str, body: &[u8]| {
         let mut writer = Writer::new(Vec::new(), 1);
         writer.write(&Record::response(target, date, b"", body)).expect("memory takes all");

@@ -21,7 +21,8 @@ use std::collections::BinaryHeap;
 use std::iter::Peekable;
 use std::ops::Range;
 
-use super::{Kind, Span, anchors};
+use super::align::find_anchors;
+use super::{Span, SpanKind};
 
 /// The fewest words of a block that moved.
 pub const MOVED_WORDS: usize = 5;
@@ -44,12 +45,12 @@ pub(super) fn moved_blocks(left: &[u32], right: &[u32], spans: &[Span]) -> Vec<M
         let spans = spans.iter().filter(|span| span.kind == kind).map(side);
         spans.filter(|words| words.len() >= MOVED_WORDS).cloned().collect()
     };
-    let only_left = only(Kind::OnlyLeft, |span| &span.left);
-    let only_right = only(Kind::OnlyRight, |span| &span.right);
+    let only_left = only(SpanKind::OnlyLeft, |span| &span.left);
+    let only_right = only(SpanKind::OnlyRight, |span| &span.right);
     if only_left.is_empty() || only_right.is_empty() {
         return Vec::new();
     }
-    let signs: Vec<(usize, usize)> = anchors(left, right, MOVED_WORDS)
+    let signs: Vec<(usize, usize)> = find_anchors(left, right, MOVED_WORDS)
         .into_iter()
         .filter(|&(l, r)| around(&only_left, l).is_some() && around(&only_right, r).is_some())
         .collect();
@@ -175,17 +176,17 @@ pub(super) fn cut_spans(spans: Vec<Span>, blocks: &[Moved]) -> Vec<Span> {
     let mut cut = Vec::with_capacity(spans.len() + 2 * blocks.len());
     for Span { kind, left, right } in spans {
         match kind {
-            Kind::OnlyLeft => {
-                let parts = parts(kind, left, &mut in_left, Kind::MovedLeft);
+            SpanKind::OnlyLeft => {
+                let parts = parts(kind, left, &mut in_left, SpanKind::MovedLeft);
                 let part = |(kind, left)| Span { kind, left, right: right.clone() };
                 cut.extend(parts.into_iter().map(part));
             }
-            Kind::OnlyRight => {
-                let parts = parts(kind, right, &mut in_right, Kind::MovedRight);
+            SpanKind::OnlyRight => {
+                let parts = parts(kind, right, &mut in_right, SpanKind::MovedRight);
                 let part = |(kind, right)| Span { kind, left: left.clone(), right };
                 cut.extend(parts.into_iter().map(part));
             }
-            Kind::Same | Kind::MovedLeft(_) | Kind::MovedRight(_) => {
+            SpanKind::Same | SpanKind::MovedLeft(_) | SpanKind::MovedRight(_) => {
                 cut.push(Span { kind, left, right });
             }
         }
@@ -195,11 +196,11 @@ pub(super) fn cut_spans(spans: Vec<Span>, blocks: &[Moved]) -> Vec<Span> {
 
 /// Cuts one run of words at the blocks inside it, which are the next ones.
 fn parts(
-    kind: Kind,
+    kind: SpanKind,
     words: Range<usize>,
     blocks: &mut Peekable<impl Iterator<Item = (usize, Range<usize>)>>,
-    moved: fn(usize) -> Kind,
-) -> Vec<(Kind, Range<usize>)> {
+    moved: fn(usize) -> SpanKind,
+) -> Vec<(SpanKind, Range<usize>)> {
     let mut parts = Vec::new();
     let mut at = words.start;
     while let Some((number, block)) = blocks.next_if(|(_, block)| block.start < words.end) {

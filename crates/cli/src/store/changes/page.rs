@@ -3,10 +3,10 @@
 use wonbon_app::answers::{days, resemblance_classes};
 use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot};
 use wonbon_store::{Changes, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges};
+use wonbon_time::Timestamp;
 
 use super::in_columns;
 use crate::batch::thousands;
-use crate::store::shown_time;
 
 /// The versions of one page.
 pub(super) fn of_history(history: &PageHistory) -> String {
@@ -18,7 +18,7 @@ pub(super) fn of_history(history: &PageHistory) -> String {
         .iter()
         .map(|version| {
             let at = version.seen.first().map_or(version.stored, |(first, _)| *first);
-            Moment::new(at, shown_time(at))
+            Moment::new(at.as_microseconds(), at.to_short_text())
         })
         .collect();
     if moments.len() > 1 && moments.windows(2).all(|pair| pair[0].at < pair[1].at) {
@@ -40,12 +40,14 @@ pub(super) fn of_history(history: &PageHistory) -> String {
             let seen: Vec<String> = version
                 .seen
                 .iter()
-                .map(|(first, last)| format!("{} to {}", shown_time(*first), shown_time(*last)))
+                .map(|(first, last)| {
+                    format!("{} to {}", first.to_short_text(), last.to_short_text())
+                })
                 .collect();
             vec![
                 Cell::Number(version.version.to_string()),
                 version.title.clone().unwrap_or_default().into(),
-                shown_time(version.created).into(),
+                version.created.to_short_text().into(),
                 seen.join(", ").into(),
                 version.words.into(),
                 Cell::Number(
@@ -60,11 +62,16 @@ pub(super) fn of_history(history: &PageHistory) -> String {
 }
 
 /// How all pages change.
-pub(super) fn of_changes(site: Option<&str>, since: Option<i64>, changes: &Changes) -> String {
+pub(super) fn of_changes(
+    site: Option<&str>,
+    since: Option<Timestamp>,
+    changes: &Changes,
+) -> String {
     let of = site.map_or_else(String::new, |site| format!(" of {site}"));
     let mut page = Page::new(&format!("How pages{of} change"));
     page.heading(&format!("How pages{of} change"));
-    let from = since.map_or_else(String::new, |since| format!(" from {} on", shown_time(since)));
+    let from =
+        since.map_or_else(String::new, |since| format!(" from {} on", since.to_short_text()));
     page.lead(&format!(
         "{} pages in {} sweeps{from}.",
         thousands(changes.pages),
@@ -74,7 +81,7 @@ pub(super) fn of_changes(site: Option<&str>, since: Option<i64>, changes: &Chang
     let moments: Vec<Moment> = changes
         .sweeps
         .iter()
-        .map(|counts| Moment::new(counts.sweep, shown_time(counts.sweep)))
+        .map(|counts| Moment::new(counts.sweep.as_microseconds(), counts.sweep.to_short_text()))
         .collect();
     type Count = fn(&SweepChanges) -> u64;
     let series = |named: &[(&str, Count)]| -> Vec<Series> {
@@ -186,7 +193,7 @@ fn cards(changes: &Changes) -> Vec<Card> {
 fn averages(lives: &Lives) -> String {
     match (lives.mean(), lives.median) {
         (Some(mean), Some(median)) => {
-            format!("; mean {:.1} days, median {:.1}", days(mean), days(median as f64))
+            format!("; mean {:.1} days, median {:.1}", days(mean), days(median))
         }
         _ => String::new(),
     }
@@ -197,7 +204,7 @@ fn sweeps(page: &mut Page, changes: &Changes) {
         .sweeps
         .iter()
         .map(|counts| {
-            let mut row: Vec<Cell> = vec![shown_time(counts.sweep).into()];
+            let mut row: Vec<Cell> = vec![counts.sweep.to_short_text().into()];
             row.extend(in_columns(counts).map(Cell::from));
             let mean = counts.mean_resemblance();
             row.push(Cell::Number(mean.map_or_else(String::new, |mean| format!("{mean:.3}"))));

@@ -1,16 +1,16 @@
 //! PPJoin+ (Xiao, Wang, Lin, Yu, Wang 2011): PPJoin with the suffix filter.
 //!
-//! At the first shared token of a pair, [`crate::suffix::least_difference`] bounds from below
+//! At the first shared token of a pair, [`super::suffix::least_difference`] bounds from below
 //! how much the two rests differ, without merging them. A pair whose rests must differ too
 //! much never becomes a candidate.
 //!
 //! Cost: far fewer candidates than PPJoin; up to `2^DEPTH` bisections for each pair met.
 
+use super::ppjoin::join_with;
+use super::suffix::least_difference;
 use crate::algorithm::{Algorithm, Counters, JoinParams, MatchSink};
 use crate::collection::Collection;
 use crate::error::JoinError;
-use crate::ppjoin::join_with;
-use crate::suffix::least_difference;
 
 /// How often the suffix filter splits: 2 in the original authors' experiments.
 const DEPTH: u32 = 2;

@@ -27,7 +27,7 @@ pub(crate) struct List {
 
 impl List {
     /// Steps over the records smaller than `smallest`, for good.
-    pub fn drop_smaller(&mut self, collection: &Collection, smallest: u32) {
+    pub(super) fn drop_smaller(&mut self, collection: &Collection, smallest: u32) {
         while self
             .postings
             .get(self.head)
@@ -45,20 +45,20 @@ pub(crate) struct Inverted {
 }
 
 impl Inverted {
-    pub fn new(collection: &Collection) -> Self {
+    pub(super) fn new(collection: &Collection) -> Self {
         let side = || vec![List::default(); collection.vocabulary() as usize];
         let two_sides = collection.has_two_sides();
         Self { lists: [side(), if two_sides { side() } else { Vec::new() }], two_sides }
     }
 
     /// The postings that a probe of this side looks at.
-    pub fn seen_from(&mut self, side: Side, token: u32) -> &mut List {
+    pub(super) fn seen_from(&mut self, side: Side, token: u32) -> &mut List {
         let side = if self.two_sides { side.other() } else { side };
         &mut self.lists[side as usize][token as usize]
     }
 
     /// Adds the first `prefix` tokens of a record.
-    pub fn add(&mut self, collection: &Collection, record: u32, prefix: u32) {
+    pub(super) fn add(&mut self, collection: &Collection, record: u32, prefix: u32) {
         let side = collection.side(record) as usize;
         for (position, &token) in collection.record(record)[..prefix as usize].iter().enumerate() {
             let posting = Posting { record, position: position as u32 };
@@ -77,12 +77,12 @@ pub(crate) struct Scores {
 pub(crate) const EXCLUDED: i32 = i32::MIN;
 
 impl Scores {
-    pub fn new(collection: &Collection) -> Self {
+    pub(super) fn new(collection: &Collection) -> Self {
         Self { of: vec![0; collection.len()], met: Vec::new() }
     }
 
     /// Hands over the records met with their scores and forgets them.
-    pub fn drain(&mut self, mut each: impl FnMut(u32, i32)) {
+    pub(super) fn drain(&mut self, mut each: impl FnMut(u32, i32)) {
         for &record in &self.met {
             let score = std::mem::take(&mut self.of[record as usize]);
             each(record, score);

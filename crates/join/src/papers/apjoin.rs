@@ -11,10 +11,10 @@
 //!
 //! Cost: two table look-ups a posting; the fewest comparisons of the five.
 
+use super::inverted::{Inverted, Scores, verify_behind_prefixes, walk};
 use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
 use crate::collection::Collection;
 use crate::error::JoinError;
-use crate::inverted::{Inverted, Scores, verify_behind_prefixes, walk};
 
 /// Prefixes fitted to each pair of sizes.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,10 +7,10 @@
 //!
 //! Cost: a comparison for every posting in the window; each candidate is merged.
 
+use super::inverted::{Inverted, Scores, verify_behind_prefixes, walk};
 use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
 use crate::collection::Collection;
 use crate::error::JoinError;
-use crate::inverted::{Inverted, Scores, verify_behind_prefixes, walk};
 
 /// Prefix filter alone.
 #[derive(Debug, Clone, Copy, Default)]

@@ -11,10 +11,10 @@
 //!
 //! Cost: fewer comparisons than PPJoin, a word more a record, removals inside lists.
 
+use super::inverted::{Inverted, Scores, walk};
 use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
 use crate::collection::Collection;
 use crate::error::JoinError;
-use crate::inverted::{Inverted, Scores, walk};
 use crate::verify::overlap_at_least;
 
 /// Positional filter with a shrinking index.

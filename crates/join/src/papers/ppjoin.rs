@@ -6,10 +6,10 @@
 //!
 //! Cost: as AllPairs, plus one bound a posting; candidates are fewer.
 
+use super::inverted::{EXCLUDED, Inverted, Scores, verify_behind_prefixes, walk};
 use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
 use crate::collection::Collection;
 use crate::error::JoinError;
-use crate::inverted::{EXCLUDED, Inverted, Scores, verify_behind_prefixes, walk};
 
 /// Prefix and positional filter.
 #[derive(Debug, Clone, Copy, Default)]

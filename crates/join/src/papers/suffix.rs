@@ -10,7 +10,7 @@
 /// At least this many tokens are in exactly one of the two ascending slices. The work stops
 /// early once the bound exceeds `allowed` or after `depth` splits.
 #[must_use]
-pub fn least_difference(x: &[u32], y: &[u32], allowed: i64, depth: u32) -> i64 {
+pub(super) fn least_difference(x: &[u32], y: &[u32], allowed: i64, depth: u32) -> i64 {
     let by_length = x.len().abs_diff(y.len()) as i64;
     if depth == 0 || x.is_empty() || y.is_empty() || by_length > allowed {
         return by_length;

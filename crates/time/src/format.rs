@@ -1,0 +1,89 @@
+//! Writing times.
+
+use std::fmt;
+
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+
+use crate::{FIRST, LAST, SECOND, Timestamp};
+
+/// The time in UTC as ISO 8601 writes it, with as many digits as it needs:
+/// `2024-02-29T03:30:15.5Z`. A precision asks for so many digits below the second, six at most, and
+/// drops the others: `{time:.0}` writes whole seconds. What lies outside the years 0 to 9999 is
+/// written as the nearest moment inside.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let moment = self.as_microseconds().clamp(FIRST, LAST);
+        let since = SignedDuration::from_micros(moment);
+        let time = DateTime::constant(1970, 1, 1, 0, 0, 0, 0)
+            .checked_add(since)
+            .expect("the years 0 to 9999 are in the calendar");
+        write!(
+            f,
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
+            time.year(),
+            time.month(),
+            time.day(),
+            time.hour(),
+            time.minute(),
+            time.second()
+        )?;
+        let fraction = format!("{:06}", moment.rem_euclid(SECOND));
+        let digits = match f.precision() {
+            Some(digits) => &fraction[..digits.min(6)],
+            None => fraction.trim_end_matches('0'),
+        };
+        if !digits.is_empty() {
+            write!(f, ".{digits}")?;
+        }
+        f.write_str("Z")
+    }
+}
+
+impl Timestamp {
+    /// As short as it can be read: only the date if it is a midnight in UTC, as dates of sweeps are.
+    #[must_use]
+    pub fn to_short_text(self) -> String {
+        let mut text = self.to_string();
+        if text.ends_with("T00:00:00Z") {
+            text.truncate(text.len() - "T00:00:00Z".len());
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_time_is_written_with_the_digits_it_needs_or_those_asked_for() {
+        let time = Timestamp::from_microseconds(1_709_177_415_120_000);
+        assert_eq!(time.to_string(), "2024-02-29T03:30:15.12Z");
+        assert_eq!(format!("{time:.0}"), "2024-02-29T03:30:15Z");
+        assert_eq!(format!("{time:.3}"), "2024-02-29T03:30:15.120Z");
+        assert_eq!(format!("{time:.9}"), "2024-02-29T03:30:15.120000Z");
+        assert_eq!(time.to_short_text(), "2024-02-29T03:30:15.12Z");
+        assert_eq!(Timestamp::EPOCH.to_short_text(), "1970-01-01");
+        assert_eq!(Timestamp::MIN.to_string(), "0000-01-01T00:00:00Z");
+        assert_eq!(Timestamp::MAX.to_string(), "9999-12-31T23:59:59.999999Z");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(microseconds in FIRST..=LAST) {
+            let time = Timestamp::from_microseconds(microseconds);
+            prop_assert_eq!(time.to_string().parse(), Ok(time));
+            prop_assert_eq!(time.to_short_text().parse(), Ok(time));
+            prop_assert_eq!(format!("{time:.0}").parse(), Ok(time.floor_to_second()));
+        }
+
+        #[test]
+        fn texts_have_the_order_of_their_times(one in FIRST..=LAST, other in FIRST..=LAST) {
+            let text = |time| format!("{:.6}", Timestamp::from_microseconds(time));
+            prop_assert_eq!(text(one).cmp(&text(other)), one.cmp(&other));
+        }
+    }
+}
