@@ -14,11 +14,11 @@ use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use wonbon_documents::{
-    Dates, Document, InputError, Inputs, PieceOutput, Progress, Reading, Skipped, for_each_document,
+    Content as DocumentContent, Dates, Document, InputError, Inputs, PieceOutput, Progress, Reading, Skipped, for_each_document,
 };
 use wonbon_store::{
     Added, Content, NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store,
-    StoreError,
+    StoreError, Stored,
 };
 use wonbon_time::Timestamp;
 
@@ -100,8 +100,8 @@ impl<E> From<InputError> for ImportError<E> {
     }
 }
 
-/// A document as the store takes it. A page has to be extracted before, unless it is only to be
-/// recognised by its bytes.
+/// A document as the store takes it. Of a page that was not extracted before, the store extracts the
+/// core text itself; the date that it claims is then not known.
 #[must_use]
 pub fn new_document<'a>(document: &'a Document<'_>, dates: Dates) -> NewDocument<'a> {
     fn borrowed<'a>(value: &'a Option<Cow<'_, str>>) -> Option<Cow<'a, str>> {
@@ -116,7 +116,17 @@ pub fn new_document<'a>(document: &'a Document<'_>, dates: Dates) -> NewDocument
         title: borrowed(&document.title),
         language: borrowed(&document.language),
         sweep: None,
-        content: Content::Extracted { bytes: document.bytes(), text: document.text() },
+        content: match &document.content {
+            DocumentContent::Page(html) => Content::Html(html),
+            DocumentContent::Bytes { bytes, charset } => {
+                Content::Bytes { bytes, declared: charset.as_deref() }
+            }
+            DocumentContent::Text(_)
+            | DocumentContent::Extracted { .. }
+            | DocumentContent::Redirect(_) => {
+                Content::Extracted { bytes: document.bytes(), text: document.text() }
+            }
+        },
     }
 }
 
@@ -152,10 +162,14 @@ impl Ready {
             return Ok(Ready::Redirect(Redirect { key, target, sweep, site }));
         }
         if sweep.is_some() {
+            // The page is not extracted; the store does that if the document changes before it is
+            // seen. Whatever keeps a document from being recognised shows when it is stored.
             let known = NewDocument { sweep, ..new_document(document, dates) };
-            // Whatever keeps a document from being recognised shows when it is stored.
             if let Ok(Some(recognised)) = store.recognise(&known) {
-                return Ok(Ready::Seen(recognised));
+                return Ok(Ready::Seen(match document.archived {
+                    true => recognised.created_at_the_latest(),
+                    false => recognised,
+                }));
             }
         }
         document.extract();
@@ -266,18 +280,12 @@ impl<L: Listener> Importer<'_, L> {
                 return Ok(());
             }
             Waiting::Document(key, since, pending) => (key, since, pending.wait()),
-            Waiting::Seen(key, since, pending) => match pending.wait() {
-                Err(StoreError::NotRecognised { key }) => {
-                    self.refuse(&format!(
-                        "`{key}` stands here twice with different content: add it once more"
-                    ));
-                    return Ok(());
-                }
-                added => {
-                    self.summary.recognised += 1;
-                    (key, since, added)
-                }
-            },
+            Waiting::Seen(key, since, pending) => {
+                let added = pending.wait();
+                let unchanged = |added: &Added| added.stored == Stored::Unchanged;
+                self.summary.recognised += u64::from(added.as_ref().is_ok_and(unchanged));
+                (key, since, added)
+            }
         };
         let added = added.map_err(ImportError::Store)?;
         self.summary.count(&added);

@@ -241,9 +241,7 @@ impl From<StoreError> for Problem {
             StoreError::UnknownDocument { .. } => Code::UnknownDocument,
             StoreError::NothingToUndo { .. } => Code::NothingToUndo,
             StoreError::ReasonTooLong { .. } => Code::BadParameter,
-            StoreError::NotAsExpected { .. } | StoreError::NotRecognised { .. } => {
-                Code::NotAsExpected
-            }
+            StoreError::NotAsExpected { .. } => Code::NotAsExpected,
             StoreError::SweepTooEarly { .. } => Code::SweepTooEarly,
             StoreError::AlreadyThere { .. } => Code::AlreadyThere,
             StoreError::DiskFull => Code::DiskFull,

@@ -94,6 +94,73 @@ impl<'a> NewDocument<'a> {
     }
 }
 
+/// A [`NewDocument`] that owns everything, for whoever needs it after the caller is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnedDocument {
+    /// Everything but the content, which is empty here.
+    fields: NewDocument<'static>,
+    content: OwnedContent,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum OwnedContent {
+    Text(String),
+    Html(String),
+    Bytes { bytes: Vec<u8>, declared: Option<String> },
+    Extracted { bytes: Vec<u8>, text: String },
+}
+
+impl OwnedDocument {
+    pub(crate) fn of(document: &NewDocument<'_>) -> Self {
+        let owned =
+            |text: &Option<Cow<'_, str>>| text.as_deref().map(|text| text.to_owned().into());
+        let content = match document.content {
+            Content::Text(text) => OwnedContent::Text(text.to_owned()),
+            Content::Html(html) => OwnedContent::Html(html.to_owned()),
+            Content::Bytes { bytes, declared } => OwnedContent::Bytes {
+                bytes: bytes.to_owned(),
+                declared: declared.map(str::to_owned),
+            },
+            Content::Extracted { bytes, text } => {
+                OwnedContent::Extracted { bytes: bytes.to_owned(), text: text.to_owned() }
+            }
+        };
+        let fields = NewDocument {
+            key: document.key.clone().into_owned().into(),
+            created: document.created,
+            url: owned(&document.url),
+            site: owned(&document.site),
+            author: owned(&document.author),
+            title: owned(&document.title),
+            language: owned(&document.language),
+            sweep: document.sweep,
+            content: Content::Text(""),
+        };
+        OwnedDocument { fields, content }
+    }
+
+    pub(crate) fn key(&self) -> &str {
+        &self.fields.key
+    }
+
+    pub(crate) fn sweep(&self) -> Option<Timestamp> {
+        self.fields.sweep
+    }
+
+    /// The document, as the store takes it.
+    pub(crate) fn as_new(&self) -> NewDocument<'_> {
+        let content = match &self.content {
+            OwnedContent::Text(text) => Content::Text(text),
+            OwnedContent::Html(html) => Content::Html(html),
+            OwnedContent::Bytes { bytes, declared } => {
+                Content::Bytes { bytes, declared: declared.as_deref() }
+            }
+            OwnedContent::Extracted { bytes, text } => Content::Extracted { bytes, text },
+        };
+        NewDocument { content, ..self.fields.clone() }
+    }
+}
+
 /// What a document is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {

@@ -58,6 +58,19 @@ pub enum StoreError {
         /// The version this program knows.
         known: i32,
     },
+    /// The tables were made by a later program.
+    #[error(
+        "the store at {} has tables of version {stored}; this program knows them up to version {known}",
+        path.display()
+    )]
+    NewerTables {
+        /// The database.
+        path: PathBuf,
+        /// The version it has.
+        stored: i32,
+        /// The version this program knows.
+        known: i32,
+    },
     /// Sweeps are added in the order of their dates.
     #[error("the sweep of {sweep} is earlier than the store's latest, {latest}")]
     SweepTooEarly {
@@ -65,12 +78,6 @@ pub enum StoreError {
         sweep: Timestamp,
         /// The store's latest.
         latest: Timestamp,
-    },
-    /// A document that was recognised has other content by now.
-    #[error("`{key}` has other content by now than when it was recognised")]
-    NotRecognised {
-        /// The document.
-        key: String,
     },
     /// A document is not what whoever writes it takes it to be.
     #[error("`{key}` is not as expected: {found}")]
@@ -218,7 +225,6 @@ impl StoreError {
             StoreError::SweepTooEarly { sweep, latest } => {
                 StoreError::SweepTooEarly { sweep: *sweep, latest: *latest }
             }
-            StoreError::NotRecognised { key } => StoreError::NotRecognised { key: key.clone() },
             StoreError::NotAsExpected { key, found } => {
                 StoreError::NotAsExpected { key: key.clone(), found }
             }

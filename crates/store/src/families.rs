@@ -44,7 +44,7 @@ pub(crate) struct Families {
     pub(crate) index: Arc<RwLock<MemoryIndex>>,
     rule: Rule,
     params: IndexParams,
-    preparer: Preparer,
+    pub(crate) preparer: Preparer,
     shingles: ShingleCache,
     /// Built when first needed.
     copy_features: Option<CopyFeatures>,

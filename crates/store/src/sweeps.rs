@@ -24,7 +24,7 @@ use std::sync::mpsc::{self, Receiver};
 use wonbon_time::Timestamp;
 
 use crate::database::{Database, Record};
-use crate::document::{MOST_KEY_BYTES, NewDocument};
+use crate::document::{MOST_KEY_BYTES, NewDocument, OwnedDocument};
 use crate::error::StoreError;
 use crate::prepare::content_name;
 use crate::store::Store;
@@ -54,12 +54,13 @@ pub struct Redirect {
     pub site: Option<String>,
 }
 
-/// A document that is stored as it came: nothing has to be made of it.
+/// A document that is stored as it came: nothing has to be made of it. It carries its content, because the
+/// stored document may change before the writer notes the sighting; then the writer adds it in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
-    pub(crate) key: String,
+    pub(crate) document: OwnedDocument,
     pub(crate) content: [u8; 16],
-    pub(crate) sweep: Option<Timestamp>,
+    pub(crate) created_at_the_latest: bool,
 }
 
 impl Recognised {
@@ -67,14 +68,24 @@ impl Recognised {
     /// its bytes anyway.
     #[must_use]
     pub fn of(document: &NewDocument<'_>) -> Self {
-        let content = content_name(document.content.bytes());
-        Recognised { key: document.key.clone().into_owned(), content, sweep: document.sweep }
+        Recognised {
+            document: OwnedDocument::of(document),
+            content: content_name(document.content.bytes()),
+            created_at_the_latest: false,
+        }
+    }
+
+    /// The same, with a time of creation that only says when it was there, as
+    /// [`Prepared::created_at_the_latest`](crate::Prepared::created_at_the_latest).
+    #[must_use]
+    pub fn created_at_the_latest(self) -> Self {
+        Recognised { created_at_the_latest: true, ..self }
     }
 
     /// The document's key.
     #[must_use]
     pub fn key(&self) -> &str {
-        &self.key
+        self.document.key()
     }
 }
 
@@ -128,7 +139,6 @@ impl Store {
     pub fn recognise(&self, document: &NewDocument<'_>) -> Result<Option<Recognised>, StoreError> {
         self.reading(|database| {
             let Some(record) = database.record_by_key(&document.key)? else { return Ok(None) };
-            let recognised = Recognised::of(document);
             let nothing_new = [
                 (&document.url, &record.url),
                 (&document.site, &record.site),
@@ -138,10 +148,10 @@ impl Store {
             ]
             .iter()
             .all(|(said, known)| said.is_none() || said.as_deref() == known.as_deref());
-            let same = record.names.content == recognised.content
+            let same = record.names.content == content_name(document.content.bytes())
                 && nothing_new
                 && document.created.is_none_or(|created| created == record.created);
-            Ok(same.then_some(recognised))
+            Ok(same.then(|| Recognised::of(document)))
         })
     }
 

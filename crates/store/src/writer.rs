@@ -213,7 +213,7 @@ impl Writer {
                     });
                 }
                 Request::See(recognised, reply) => {
-                    answers.push(Answer::Added(self.see(recognised)?, reply.clone()));
+                    answers.push(Answer::Added(self.see(recognised, now)?, reply.clone()));
                 }
                 Request::Redirect(redirect, reply) => {
                     let new = self.families.database.add_redirect(redirect)?;
@@ -276,14 +276,18 @@ impl Writer {
         self.added(&record, stored)
     }
 
-    fn see(&self, recognised: &Recognised) -> Result<Added, StoreError> {
+    fn see(&mut self, recognised: &Recognised, now: Timestamp) -> Result<Added, StoreError> {
+        let Recognised { document, content, created_at_the_latest } = recognised;
         let database = &self.families.database;
-        let record = database.record_by_key(&recognised.key)?;
-        // It may have changed since it was recognised, in a request that was queued before.
-        let record = record
-            .filter(|record| record.names.content == recognised.content)
-            .ok_or_else(|| StoreError::NotRecognised { key: recognised.key.clone() })?;
-        if let Some(sweep) = recognised.sweep {
+        let record = database.record_by_key(document.key())?;
+        let Some(record) = record.filter(|record| record.names.content == *content) else {
+            // It changed after it was recognised, in a request that was queued before this one. Here,
+            // and not by a second request, so that documents are decided in the order of the queue.
+            let mut prepared = self.families.preparer.prepare(&document.as_new())?;
+            prepared.created_at_the_latest = *created_at_the_latest;
+            return self.add(&prepared, now);
+        };
+        if let Some(sweep) = document.sweep() {
             database.see(&record, sweep)?;
         }
         self.added(&record, Stored::Unchanged)

@@ -309,6 +309,27 @@ fn a_pages_versions_say_when_they_were_seen_and_how_much_they_resemble() {
 }
 
 #[test]
+fn a_recognised_document_that_changed_meanwhile_is_added_in_the_order_of_the_queue() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::create(directory.path(), &params()).unwrap();
+    let texts = [text("a", 60), text("b", 60), text("c", 60)];
+    let at = |number: usize| NewDocument::text("a", None, &texts[number]).seen(day(2));
+    store.add(&NewDocument::text("a", Some(day(1)), &texts[0]).seen(day(1))).unwrap();
+    let recognised = store.recognise(&at(0)).unwrap().unwrap();
+    let pending = [
+        store.submit(store.prepare(&at(1)).unwrap()).unwrap(),
+        store.submit_recognised(recognised).unwrap(),
+        store.submit(store.prepare(&at(2)).unwrap()).unwrap(),
+        store.submit_document(&at(2)).unwrap(),
+    ];
+    let stored = pending.map(|pending| pending.wait().unwrap().stored);
+    assert_eq!(stored[..3], [Stored::Updated; 3]);
+    let document = store.get("a").unwrap().unwrap();
+    assert_eq!((document.version, &document.text), (4, &texts[2]));
+    assert_eq!(store.verify().unwrap().first, Vec::<String>::new());
+}
+
+#[test]
 fn a_document_is_recognised_before_anything_is_made_of_it() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::create(directory.path(), &params()).unwrap();
@@ -332,16 +353,17 @@ fn a_document_is_recognised_before_anything_is_made_of_it() {
     ] {
         assert_eq!(store.recognise(&other).unwrap(), None);
     }
-    // It changes before the recognised one is taken: that is noticed.
+    // It changes before the recognised one is taken: then that one is added in full.
     store.add(&NewDocument::text("a", None, &b).seen(day(2))).unwrap();
-    let refused = store.submit_recognised(recognised).unwrap().wait();
-    assert!(matches!(refused, Err(StoreError::NotRecognised { .. })), "{refused:?}");
+    let added = store.submit_recognised(recognised).unwrap().wait().unwrap();
+    assert_eq!(added.stored, Stored::Updated);
+    assert_eq!(store.get("a").unwrap().unwrap().text, a);
     // The sweep saw both versions; what it saw last counts.
     assert_eq!(
         store.sightings("a").unwrap(),
         [
             Sighting { first: day(1), last: day(1), version: 1 },
-            Sighting { first: day(2), last: day(2), version: 2 }
+            Sighting { first: day(2), last: day(2), version: 3 }
         ]
     );
 }

@@ -4,7 +4,7 @@
 //! this: the program (`wonbon crawl --store`) and the service's jobs.
 
 use wonbon_crawl::sink::{PageSink, SinkError, SinkPage, Ticket, Verdict};
-use wonbon_store::{Content, Kind, NewDocument, Pending, Recognised, Redirect, Store, StoreError};
+use wonbon_store::{Content, Kind, NewDocument, Pending, Redirect, Store, StoreError};
 use wonbon_time::Timestamp;
 
 /// Adds pages to a store, as one sweep.
@@ -60,11 +60,7 @@ impl PageSink for StoreSink {
             sweep: Some(self.sweep),
             content: Content::Extracted { bytes: page.bytes, text: page.text },
         };
-        let pending = match self.store.recognise(&document)? {
-            Some(_) => self.store.submit_recognised(Recognised::of(&document))?,
-            None => self.store.submit(self.store.prepare(&document)?)?,
-        };
-        Ok(verdict_of(pending))
+        Ok(verdict_of(self.store.submit_document(&document)?))
     }
 
     fn redirect(&self, from: &str, to: &str) -> Result<Ticket, SinkError> {

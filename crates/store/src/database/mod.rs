@@ -24,6 +24,8 @@
 
 mod decisions;
 mod documents;
+#[cfg(test)]
+mod earlier_versions;
 mod outbox;
 mod record;
 mod schema;
@@ -157,20 +159,14 @@ impl Database {
         if application != APPLICATION_ID {
             return Err(wrong(format!("it is no store (its mark is {application:#x})")));
         }
-        let version = number("user_version")?;
-        if (1..SCHEMA_VERSION).contains(&version) {
-            return Err(StoreError::OlderTables {
-                path: path.to_owned(),
-                stored: version,
-                known: SCHEMA_VERSION,
-            });
-        }
-        if version != SCHEMA_VERSION {
-            return Err(StoreError::ParamsMismatch {
-                what: "tables of version",
-                stored: version.to_string(),
-                asked: SCHEMA_VERSION.to_string(),
-            });
+        let (stored, known) = (number("user_version")?, SCHEMA_VERSION);
+        match stored {
+            ..=0 => return Err(wrong(format!("its tables are of version {stored}"))),
+            1..SCHEMA_VERSION => {
+                return Err(StoreError::OlderTables { path: path.to_owned(), stored, known });
+            }
+            SCHEMA_VERSION => {}
+            _ => return Err(StoreError::NewerTables { path: path.to_owned(), stored, known }),
         }
         // A file cut short is noticed before anything is answered from it.
         let (pages, page_bytes) = (number("page_count")?, number("page_size")?);

@@ -73,16 +73,31 @@ impl Store {
         (Request::Add(Box::new(prepared), reply), pending)
     }
 
-    /// Queues that a recognised document was seen: as [`Store::submit`], without its cost.
+    /// Queues that a recognised document was seen: as [`Store::submit`], without its cost. If the
+    /// stored document changed after it was recognised, the writer adds the document in full.
     ///
     /// # Errors
     ///
-    /// As [`Store::submit`]; [`Pending::wait`] answers [`StoreError::NotRecognised`] when the
-    /// document has changed in between.
+    /// As [`Store::submit`].
     pub fn submit_recognised(&self, recognised: Recognised) -> Result<Pending, StoreError> {
         let (reply, answer) = mpsc::channel();
         self.writer_queue()?.enqueue(Request::See(Box::new(recognised), reply))?;
         Ok(Pending { answer, store: self.clone(), shingles: None })
+    }
+
+    /// Queues a document that is not prepared yet. One that carries a sweep and is stored as it is already
+    /// is recognised by its fingerprint and only seen.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::prepare`] and [`Store::submit`], or the database's.
+    pub fn submit_document(&self, document: &NewDocument<'_>) -> Result<Pending, StoreError> {
+        if document.sweep.is_some()
+            && let Some(recognised) = self.recognise(document)?
+        {
+            return self.submit_recognised(recognised);
+        }
+        self.submit(self.prepare(document)?)
     }
 
     /// Stores a document and tells what it is, once that is durable. One that carries a sweep and is
@@ -95,10 +110,7 @@ impl Store {
         if document.sweep.is_some()
             && let Some(recognised) = self.recognise(document)?
         {
-            match self.submit_recognised(recognised)?.wait() {
-                Err(StoreError::NotRecognised { .. }) => {}
-                answered => return answered,
-            }
+            return self.submit_recognised(recognised)?.wait();
         }
         let (request, pending) = self.build_add_request(self.prepare(document)?);
         self.writer_queue()?.enqueue_and_serve(request)?;
