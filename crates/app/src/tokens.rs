@@ -10,13 +10,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wonbon_time::Timestamp;
@@ -149,17 +149,12 @@ impl Token {
 /// If the system gives none.
 pub fn random_bytes<const N: usize>() -> std::io::Result<[u8; N]> {
     let mut bytes = [0; N];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    getrandom::fill(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Bytes in hexadecimal.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn hash_of(secret: &str) -> String {
-    hexadecimal(&Sha256::digest(secret.as_bytes()))
+    HEXLOWER.encode(&Sha256::digest(secret.as_bytes()))
 }
 
 /// The tokens of a file.
@@ -237,12 +232,12 @@ impl Tokens {
         scopes: &[Scope],
         expires: Option<Timestamp>,
     ) -> std::io::Result<String> {
-        let secret = format!("{PREFIX}{}", hexadecimal(&random_bytes::<32>()?));
+        let secret = format!("{PREFIX}{}", HEXLOWER.encode(&random_bytes::<32>()?));
         let mut scopes = scopes.to_vec();
         scopes.sort_unstable();
         scopes.dedup();
         self.tokens.push(Token {
-            id: hexadecimal(&random_bytes::<4>()?),
+            id: HEXLOWER.encode(&random_bytes::<4>()?),
             name: name.to_owned(),
             scopes,
             created: Timestamp::now().to_string(),

@@ -9,7 +9,6 @@
 //!
 //! Guarantee: whatever was handed over is acknowledged to whoever waits, also while the service ends.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
@@ -122,7 +121,7 @@ impl Adding {
                     Handed::Document(pending) => pending.wait().map(Done::Added),
                     Handed::Redirect(pending) => pending.wait().map(|_| Done::Redirected),
                 };
-                counted.waiting.fetch_sub(1, Ordering::Relaxed);
+                counted.waiting.dec();
                 match &done {
                     Ok(Done::Added(added)) => counted.added(added, since.elapsed()),
                     Ok(Done::Redirected) => counted.redirected(),
@@ -167,7 +166,7 @@ impl Adding {
             Ready::Redirect(redirect) => Handed::Redirect(self.store.submit_redirect(&redirect)?),
         };
         let (tell, told) = oneshot::channel();
-        self.metrics.waiting.fetch_add(1, Ordering::Relaxed);
+        self.metrics.waiting.inc();
         self.queue
             .send(Waiting { handed, since, tell, _room: room })
             .map_err(|_| Problem::new(Code::ShuttingDown, "nothing more is stored"))?;

@@ -8,7 +8,6 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
@@ -42,7 +41,7 @@ pub(crate) async fn guard(
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("elsewhere", MatchedPath::as_str);
-    service.metrics.requests.fetch_add(1, Ordering::Relaxed);
+    service.metrics.requests.inc();
     let reader = page_reader(&service, &request);
     let mut response = match service.requests.clone().try_acquire_owned() {
         Err(_) => Problem::new(
@@ -61,7 +60,7 @@ pub(crate) async fn guard(
             Err(problem) => problem.into_response(),
         },
     };
-    service.metrics.requests.fetch_sub(1, Ordering::Relaxed);
+    service.metrics.requests.dec();
     if let Some(problem) = response.extensions_mut().remove::<Problem>()
         && let Some(reader) = reader
     {

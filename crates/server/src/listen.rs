@@ -8,7 +8,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
@@ -100,9 +99,9 @@ impl Server {
             };
             let (router, served) = (router.clone(), service.clone());
             tokio::spawn(async move {
-                served.metrics.connections.fetch_add(1, Ordering::Relaxed);
+                served.metrics.connections.inc();
                 serve(stream, address, router, &served).await;
-                served.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+                served.metrics.connections.dec();
                 drop(permit);
             });
         }

@@ -1,24 +1,30 @@
-//! What the service counts, as Prometheus reads it.
+//! What the service counts, in the text format of OpenMetrics, which Prometheus reads.
 //!
-//! Counters are atomics that handlers add to; what the store knows itself (documents, bytes, how far
-//! search is behind) is asked when somebody reads `/metrics`. Histograms are counted by route, method and
-//! class of status, in fixed classes of time, so that a request costs two additions.
+//! Handlers add to counters, gauges and histograms. What the store and the jobs know themselves
+//! (documents, bytes, how far search is behind) is asked when somebody reads `/metrics`. Cost of a
+//! request: one counter and one histogram, each found in a table by its route.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
+use prometheus_client::encoding::text::{encode, encode_registry};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
 use wonbon_store::{Added, Store, StoreError};
 
 use wonbon_app::answers::verdict_name;
 use wonbon_app::jobs::Jobs;
 
-/// Upper ends of the classes of time, in microseconds.
-const CLASSES: [u64; 14] = [
-    100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000,
-    5_000_000, 30_000_000,
-];
+/// What the text is called in HTTP.
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Upper ends of the classes of time, in seconds.
+const CLASSES: [f64; 14] =
+    [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
 /// All that a document can be called when it is added.
 const VERDICTS: [&str; 8] = [
@@ -32,242 +38,191 @@ const VERDICTS: [&str; 8] = [
     "unchanged",
 ];
 
-/// How long something took, in classes.
-#[derive(Debug, Default)]
-struct Histogram {
-    classes: [AtomicU64; CLASSES.len() + 1],
-    microseconds: AtomicU64,
+/// Names with their values.
+type Labels<const N: usize> = [(&'static str, &'static str); N];
+
+/// Histograms of time, by labels.
+type Times<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+
+fn times<const N: usize>() -> Times<N> {
+    Family::new_with_constructor(|| Histogram::new(CLASSES))
 }
 
-impl Histogram {
-    fn count(&self, took: Duration) {
-        let microseconds = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let class = CLASSES.partition_point(|end| *end < microseconds);
-        self.classes[class].fetch_add(1, Ordering::Relaxed);
-        self.microseconds.fetch_add(microseconds, Ordering::Relaxed);
-    }
-
-    fn write(&self, text: &mut String, name: &str, labels: &str) {
-        let mut sum = 0;
-        for (class, count) in self.classes.iter().enumerate() {
-            sum += count.load(Ordering::Relaxed);
-            let end = CLASSES
-                .get(class)
-                .map_or_else(|| "+Inf".to_owned(), |end| format!("{}", *end as f64 / 1e6));
-            line(text, &format!("{name}_bucket"), &format!("{labels},le=\"{end}\""), sum as f64);
-        }
-        let seconds = self.microseconds.load(Ordering::Relaxed) as f64 / 1e6;
-        line(text, &format!("{name}_sum"), labels, seconds);
-        line(text, &format!("{name}_count"), labels, sum as f64);
-    }
-}
-
-/// The requests of one route: by class of status, from 1xx to 5xx.
-#[derive(Debug, Default)]
-struct OfRoute {
-    statuses: [AtomicU64; 5],
-    took: Histogram,
+fn registry() -> Registry {
+    Registry::with_prefix("wonbon")
 }
 
 /// What the service counts.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     started: Instant,
-    routes: BTreeMap<(&'static str, &'static str), OfRoute>,
-    elsewhere: OfRoute,
-    verdicts: [AtomicU64; VERDICTS.len()],
-    redirects: AtomicU64,
-    refused_adds: AtomicU64,
-    durable: Histogram,
+    registry: Registry,
+    /// The labels of a route by its method and its path.
+    routes: BTreeMap<(&'static str, &'static str), Labels<2>>,
+    answered: Family<Labels<3>, Counter>,
+    took: Times<2>,
+    verdicts: Family<Labels<1>, Counter>,
+    durable: Times<1>,
+    redirects: Counter,
+    refused_adds: Counter,
     /// Documents that wait for the writer.
-    pub(crate) waiting: AtomicI64,
+    pub(crate) waiting: Gauge,
     /// Requests that are being answered.
-    pub(crate) requests: AtomicI64,
+    pub(crate) requests: Gauge,
     /// Connections that are open.
-    pub(crate) connections: AtomicI64,
+    pub(crate) connections: Gauge,
     /// Questions that wait for a thread or have one.
-    pub(crate) questions: AtomicI64,
+    pub(crate) questions: Gauge,
 }
 
 impl Metrics {
     /// For these routes.
     pub(crate) fn new(routes: impl Iterator<Item = (&'static str, &'static str)>) -> Self {
-        Metrics {
+        let mut metrics = Metrics {
             started: Instant::now(),
-            routes: routes.map(|route| (route, OfRoute::default())).collect(),
-            elsewhere: OfRoute::default(),
-            verdicts: Default::default(),
-            redirects: AtomicU64::new(0),
-            refused_adds: AtomicU64::new(0),
-            durable: Histogram::default(),
-            waiting: AtomicI64::new(0),
-            requests: AtomicI64::new(0),
-            connections: AtomicI64::new(0),
-            questions: AtomicI64::new(0),
+            registry: registry(),
+            routes: routes
+                .map(|(method, path)| ((method, path), [("method", method), ("route", path)]))
+                .collect(),
+            answered: Family::default(),
+            took: times(),
+            verdicts: Family::default(),
+            durable: times(),
+            redirects: Counter::default(),
+            refused_adds: Counter::default(),
+            waiting: Gauge::default(),
+            requests: Gauge::default(),
+            connections: Gauge::default(),
+            questions: Gauge::default(),
+        };
+        // What did not happen yet is told as zero.
+        for verdict in VERDICTS {
+            drop(metrics.verdicts.get_or_create(&[("verdict", verdict)]));
         }
+        drop(metrics.durable.get_or_create(&[("kind", "document")]));
+        let registry = &mut metrics.registry;
+        let help = "requests by route and class of status";
+        registry.register("requests", help, metrics.answered.clone());
+        let help = "time from the request's head to the answer's head";
+        registry.register("request_seconds", help, metrics.took.clone());
+        let help = "documents that were added, by verdict";
+        registry.register("adds", help, metrics.verdicts.clone());
+        let help = "time from reading a document to its being durable";
+        registry.register("add_durable_seconds", help, metrics.durable.clone());
+        registry.register("redirects", "redirects that were noted", metrics.redirects.clone());
+        let help = "documents that were refused";
+        registry.register("adds_refused", help, metrics.refused_adds.clone());
+        for (name, help, gauge) in [
+            ("queue_documents", "documents that wait for the writer", &metrics.waiting),
+            ("requests_open", "requests that are being answered", &metrics.requests),
+            ("connections_open", "connections that are open", &metrics.connections),
+            ("questions_open", "questions that wait or are answered", &metrics.questions),
+        ] {
+            registry.register(name, help, gauge.clone());
+        }
+        metrics
     }
 
     pub(crate) fn answered(&self, method: &str, path: &str, status: u16, took: Duration) {
-        let route = self.routes.get(&(method, path)).unwrap_or(&self.elsewhere);
+        let route = self.routes.get(&(method, path)).copied();
+        let route = route.unwrap_or([("method", "any"), ("route", "elsewhere")]);
         let class = usize::from(status / 100).clamp(1, 5) - 1;
-        route.statuses[class].fetch_add(1, Ordering::Relaxed);
-        route.took.count(took);
+        let status = ["1xx", "2xx", "3xx", "4xx", "5xx"][class];
+        self.answered.get_or_create(&[route[0], route[1], ("status", status)]).inc();
+        self.took.get_or_create(&route).observe(took.as_secs_f64());
     }
 
     pub(crate) fn added(&self, added: &Added, took: Duration) {
-        let name = verdict_name(added);
-        if let Some(at) = VERDICTS.iter().position(|known| *known == name) {
-            self.verdicts[at].fetch_add(1, Ordering::Relaxed);
-        }
-        self.durable.count(took);
+        self.verdicts.get_or_create(&[("verdict", verdict_name(added))]).inc();
+        self.durable.get_or_create(&[("kind", "document")]).observe(took.as_secs_f64());
     }
 
     pub(crate) fn redirected(&self) {
-        self.redirects.fetch_add(1, Ordering::Relaxed);
+        self.redirects.inc();
     }
 
     pub(crate) fn refused(&self) {
-        self.refused_adds.fetch_add(1, Ordering::Relaxed);
+        self.refused_adds.inc();
     }
 
     /// Everything as text.
     pub(crate) fn text(&self, store: &Store, jobs: Option<&Jobs>) -> Result<String, StoreError> {
-        let mut text = String::with_capacity(16 << 10);
-        head(
-            &mut text,
-            "wonbon_requests_total",
-            "counter",
-            "requests by route and class of status",
-        );
-        let elsewhere = (("any", "elsewhere"), &self.elsewhere);
-        let routes = || self.routes.iter().map(|(route, of)| (*route, of)).chain([elsewhere]);
-        for ((method, path), of_route) in routes() {
-            for (at, count) in of_route.statuses.iter().enumerate() {
-                let count = count.load(Ordering::Relaxed);
-                if count > 0 {
-                    let labels =
-                        format!("method=\"{method}\",route=\"{path}\",status=\"{}xx\"", at + 1);
-                    line(&mut text, "wonbon_requests_total", &labels, count as f64);
-                }
-            }
-        }
-        let name = "wonbon_request_seconds";
-        head(&mut text, name, "histogram", "time from the request's head to the answer's head");
-        for ((method, path), of_route) in routes() {
-            if of_route.statuses.iter().any(|count| count.load(Ordering::Relaxed) > 0) {
-                let labels = format!("method=\"{method}\",route=\"{path}\"");
-                of_route.took.write(&mut text, name, &labels);
-            }
-        }
-        let name = "wonbon_adds_total";
-        head(&mut text, name, "counter", "documents that were added, by verdict");
-        for (verdict, count) in VERDICTS.iter().zip(&self.verdicts) {
-            let count = count.load(Ordering::Relaxed);
-            line(&mut text, name, &format!("verdict=\"{verdict}\""), count as f64);
-        }
-        let name = "wonbon_add_durable_seconds";
-        head(&mut text, name, "histogram", "time from reading a document to its being durable");
-        self.durable.write(&mut text, name, "kind=\"document\"");
-        for (name, what, count) in [
-            ("wonbon_redirects_total", "redirects that were noted", &self.redirects),
-            ("wonbon_adds_refused_total", "documents that were refused", &self.refused_adds),
-        ] {
-            head(&mut text, name, "counter", what);
-            line(&mut text, name, "", count.load(Ordering::Relaxed) as f64);
-        }
-        for (name, what, count) in [
-            ("wonbon_queue_documents", "documents that wait for the writer", &self.waiting),
-            ("wonbon_requests_open", "requests that are being answered", &self.requests),
-            ("wonbon_connections_open", "connections that are open", &self.connections),
-            ("wonbon_questions_open", "questions that wait or are answered", &self.questions),
-        ] {
-            head(&mut text, name, "gauge", what);
-            line(&mut text, name, "", count.load(Ordering::Relaxed) as f64);
-        }
-        self.of_store(store, &mut text)?;
+        let mut now = registry();
+        of_store(store, &mut now)?;
+        let up = ConstGauge::new(self.started.elapsed().as_secs_f64());
+        now.register("up_seconds", "since when the service runs", up);
         if let Some(jobs) = jobs {
-            of_jobs(jobs, &mut text);
+            of_jobs(jobs, &mut now);
         }
+        let mut text = String::with_capacity(16 << 10);
+        encode_registry(&mut text, &self.registry)
+            .and_then(|()| encode(&mut text, &now))
+            .expect("writing to a string does not fail");
         Ok(text)
     }
+}
 
-    fn of_store(&self, store: &Store, text: &mut String) -> Result<(), StoreError> {
-        let counts = store.counts()?;
-        let name = "wonbon_documents";
-        head(text, name, "gauge", "documents in the store, by kind");
-        for (kind, count) in [
-            ("original", counts.originals),
-            ("copy", counts.copies),
-            ("empty", counts.empty),
-            ("old version", counts.old_versions),
-            ("watched", counts.watched),
-        ] {
-            line(text, name, &format!("kind=\"{kind}\""), count as f64);
-        }
-        let name = "wonbon_behind_changes";
-        head(text, name, "gauge", "changes that something derived has not seen yet");
-        line(text, name, "part=\"search\"", store.search_behind()? as f64);
-        line(text, name, "part=\"shingles\"", store.shingles_behind()? as f64);
-        let disk = store.disk_bytes();
-        let name = "wonbon_disk_bytes";
-        head(text, name, "gauge", "bytes on disk, by part");
-        for (part, bytes) in [
-            ("database", disk.database),
-            ("snapshot", disk.snapshot),
-            ("search", disk.search),
-            ("shingles", disk.shingles),
-        ] {
-            line(text, name, &format!("part=\"{part}\""), bytes as f64);
-        }
-        let name = "wonbon_memory_bytes";
-        head(text, name, "gauge", "bytes of memory, by part");
-        line(text, name, "part=\"index\"", store.index_bytes() as f64);
-        if let Some(resident) = resident_bytes() {
-            line(text, name, "part=\"process\"", resident as f64);
-        }
-        head(text, "wonbon_up_seconds", "gauge", "since when the service runs");
-        line(text, "wonbon_up_seconds", "", self.started.elapsed().as_secs_f64());
-        Ok(())
+/// Numbers that are known now, by one label.
+fn register_gauges(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    label: &'static str,
+    values: impl IntoIterator<Item = (&'static str, u64)>,
+) {
+    let gauges = Family::<Labels<1>, Gauge<u64, AtomicU64>>::default();
+    for (value, count) in values {
+        gauges.get_or_create(&[(label, value)]).set(count);
     }
+    registry.register(name, help, gauges);
+}
+
+fn of_store(store: &Store, registry: &mut Registry) -> Result<(), StoreError> {
+    let counts = store.counts()?;
+    let documents = [
+        ("original", counts.originals),
+        ("copy", counts.copies),
+        ("empty", counts.empty),
+        ("old version", counts.old_versions),
+        ("watched", counts.watched),
+    ];
+    register_gauges(registry, "documents", "documents in the store, by kind", "kind", documents);
+    let behind = [("search", store.search_behind()?), ("shingles", store.shingles_behind()?)];
+    let help = "changes that something derived has not seen yet";
+    register_gauges(registry, "behind_changes", help, "part", behind);
+    let disk = store.disk_bytes();
+    let bytes = [
+        ("database", disk.database),
+        ("snapshot", disk.snapshot),
+        ("search", disk.search),
+        ("shingles", disk.shingles),
+    ];
+    register_gauges(registry, "disk_bytes", "bytes on disk, by part", "part", bytes);
+    let memory = [("index", Some(store.index_bytes() as u64)), ("process", resident_bytes())];
+    let memory = memory.into_iter().filter_map(|(part, bytes)| Some((part, bytes?)));
+    register_gauges(registry, "memory_bytes", "bytes of memory, by part", "part", memory);
+    Ok(())
 }
 
 /// Jobs by kind and state, and what all crawls together have counted.
-fn of_jobs(jobs: &Jobs, text: &mut String) {
-    let name = "wonbon_jobs";
-    head(text, name, "gauge", "jobs, by kind and state");
+fn of_jobs(jobs: &Jobs, registry: &mut Registry) {
+    let gauges = Family::<Labels<2>, Gauge<u64, AtomicU64>>::default();
     for ((kind, state), count) in jobs.counts() {
-        line(text, name, &format!("kind=\"{kind}\",state=\"{state}\""), count as f64);
+        gauges.get_or_create(&[("kind", kind), ("state", state)]).set(count);
     }
+    registry.register("jobs", "jobs, by kind and state", gauges);
     let counts = jobs.crawl_counts();
-    for (name, kind, what, count) in [
-        ("wonbon_crawl_pages_total", "counter", "pages that crawls brought", "pages"),
-        ("wonbon_crawl_bytes_total", "counter", "bytes of bodies that crawls brought", "bytes"),
-        (
-            "wonbon_crawl_errors_total",
-            "counter",
-            "pages that servers or connections failed",
-            "errors",
-        ),
-        ("wonbon_crawl_copies_total", "counter", "pages of crawls that are copies", "copies"),
-        ("wonbon_crawl_queue_pages", "gauge", "pages that wait in crawls that run", "waiting"),
+    let count = |name: &str| counts.get(name).copied().unwrap_or(0);
+    for (name, help, counted) in [
+        ("crawl_pages", "pages that crawls brought", "pages"),
+        ("crawl_bytes", "bytes of bodies that crawls brought", "bytes"),
+        ("crawl_errors", "pages that servers or connections failed", "errors"),
+        ("crawl_copies", "pages of crawls that are copies", "copies"),
     ] {
-        head(text, name, kind, what);
-        line(text, name, "", counts.get(count).copied().unwrap_or(0) as f64);
+        registry.register(name, help, ConstCounter::new(count(counted)));
     }
-}
-
-fn head(text: &mut String, name: &str, kind: &str, what: &str) {
-    // Writing to a string does not fail.
-    let _ = writeln!(text, "# HELP {name} {what}\n# TYPE {name} {kind}");
-}
-
-fn line(text: &mut String, name: &str, labels: &str, value: f64) {
-    // Writing to a string does not fail.
-    let _ = if labels.is_empty() {
-        writeln!(text, "{name} {value}")
-    } else {
-        writeln!(text, "{name}{{{labels}}} {value}")
-    };
+    let waiting = ConstGauge::new(i64::try_from(count("waiting")).unwrap_or(i64::MAX));
+    registry.register("crawl_queue_pages", "pages that wait in crawls that run", waiting);
 }
 
 /// What the process has in memory, where the system tells.
@@ -276,27 +231,4 @@ fn resident_bytes() -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_histogram_counts_each_time_once_and_sums_upwards() {
-        let histogram = Histogram::default();
-        for microseconds in [1, 100, 101, 3_000, 60_000_000] {
-            histogram.count(Duration::from_micros(microseconds));
-        }
-        let mut text = String::new();
-        histogram.write(&mut text, "x", "a=\"b\"");
-        assert!(text.contains("x_bucket{a=\"b\",le=\"0.0001\"} 2\n"), "{text}");
-        assert!(text.contains("x_bucket{a=\"b\",le=\"0.00025\"} 3\n"), "{text}");
-        assert!(text.contains("x_bucket{a=\"b\",le=\"30\"} 4\n"), "{text}");
-        assert!(text.contains("x_bucket{a=\"b\",le=\"+Inf\"} 5\n"), "{text}");
-        assert!(
-            text.contains("x_count{a=\"b\"} 5\n") && text.contains("x_sum{a=\"b\"} 60.003202\n"),
-            "{text}"
-        );
-    }
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
@@ -218,14 +217,14 @@ impl Service {
         self: &Arc<Self>,
         question: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.metrics.questions.fetch_add(1, Ordering::Relaxed);
+        self.metrics.questions.inc();
         let asked = self.clone();
         let answered = async {
             let answer = self.desk.ask(move || question(&asked)).await;
             answer.unwrap_or_else(|error| Err(Problem::inside(Code::Failed, &error)))
         };
         let answer = tokio::time::timeout(self.config.limits.answer_time, answered).await;
-        self.metrics.questions.fetch_sub(1, Ordering::Relaxed);
+        self.metrics.questions.dec();
         answer.unwrap_or_else(|_| {
             let seconds = self.config.limits.answer_time.as_secs_f64();
             let detail = format!("there was no answer within {seconds} seconds");

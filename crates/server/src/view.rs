@@ -10,9 +10,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
+use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
-use wonbon_app::tokens::{hexadecimal, random_bytes};
+use sha2::Sha256;
+use wonbon_app::tokens::random_bytes;
 
 use crate::service::Service;
 
@@ -145,18 +147,22 @@ pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
     })
 }
 
+/// A digest of the cookie that only this service can make.
+fn form_digest(service: &Service, cookie: &str) -> Hmac<Sha256> {
+    let digest = Hmac::<Sha256>::new_from_slice(&service.form_secret);
+    digest.expect("a key may have any length").chain_update(cookie)
+}
+
 fn form_mark(service: &Service, cookie: &str) -> String {
-    let mut hash = Sha256::new();
-    hash.update(service.form_secret);
-    hash.update(cookie.as_bytes());
-    hash.update(service.form_secret);
-    hexadecimal(&hash.finalize())
+    HEXLOWER.encode(&form_digest(service, cookie).finalize().into_bytes())
 }
 
 /// Whether a form carries the mark that goes with its cookie.
 pub(crate) fn is_our_form(service: &Service, headers: &HeaderMap, mark: &str) -> bool {
-    cookie(headers, FORM_COOKIE)
-        .is_some_and(|cookie| is_form_cookie(cookie) && form_mark(service, cookie) == mark)
+    let Ok(mark) = HEXLOWER.decode(mark.as_bytes()) else { return false };
+    cookie(headers, FORM_COOKIE).is_some_and(|cookie| {
+        is_form_cookie(cookie) && form_digest(service, cookie).verify_slice(&mark).is_ok()
+    })
 }
 
 fn is_form_cookie(cookie: &str) -> bool {
@@ -175,7 +181,7 @@ impl Reader {
         let new_form_cookie = match known {
             Some(_) => None,
             // Without random bytes no form is taken.
-            None => random_bytes::<16>().ok().map(|bytes| hexadecimal(&bytes)),
+            None => random_bytes::<16>().ok().map(|bytes| HEXLOWER.encode(&bytes)),
         };
         let tied = known.or(new_form_cookie.as_deref()).unwrap_or_default();
         let address = parts.uri.path_and_query().map_or("/", |address| address.as_str());

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use data_encoding::{BASE32_NOPAD_NOCASE, HEXLOWER_PERMISSIVE};
 use sha1::{Digest as _, Sha1};
-
-const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// The SHA-1 of a block or a payload. It finds equal bodies and damage; it is no protection against
 /// somebody who wants two bodies to have the same.
@@ -43,16 +42,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha1:")?;
-        // 20 bytes are 32 letters of 5 bits, without a rest.
-        for five in self.0.as_chunks::<5>().0 {
-            let bits = five.iter().fold(0_u64, |bits, &byte| bits << 8 | u64::from(byte));
-            for letter in (0..8).rev() {
-                let letter = LETTERS[(bits >> (letter * 5)) as usize & 31];
-                write!(f, "{}", char::from(letter))?;
-            }
-        }
-        Ok(())
+        write!(f, "sha1:{}", BASE32_NOPAD_NOCASE.encode_display(&self.0))
     }
 }
 
@@ -70,25 +60,13 @@ impl std::str::FromStr for Digest {
         if !(algorithm.eq_ignore_ascii_case("sha1") || algorithm.eq_ignore_ascii_case("sha-1")) {
             return Err(NotADigest);
         }
-        let (bits, letters): (u32, &[u8]) = match value.len() {
-            32 => (5, LETTERS),
-            40 => (4, b"0123456789ABCDEF"),
+        let encoding = match value.len() {
+            32 => BASE32_NOPAD_NOCASE,
+            40 => HEXLOWER_PERMISSIVE,
             _ => return Err(NotADigest),
         };
         let mut bytes = [0; 20];
-        let (mut kept, mut held, mut at) = (0_u32, 0_u32, 0);
-        for letter in value.bytes() {
-            let letter = letter.to_ascii_uppercase();
-            let place = letters.iter().position(|&known| known == letter).ok_or(NotADigest)?;
-            kept = kept << bits | place as u32;
-            held += bits;
-            if held >= 8 {
-                held -= 8;
-                bytes[at] = (kept >> held) as u8;
-                kept &= (1 << held) - 1;
-                at += 1;
-            }
-        }
+        encoding.decode_mut(value.as_bytes(), &mut bytes).map_err(|_| NotADigest)?;
         Ok(Digest(bytes))
     }
 }

@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, LOCATION};
+use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
+use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream, StreamExt};
 use serde::Deserialize;
-use tokio::io::AsyncWriteExt;
 use wonbon_app::answers::{JobAnswer, JobList};
 use wonbon_app::jobs::{
     ClusterAsked, CrawlAsked, DedupAsked, Entry, ImportAsked, Job, JobAsked, Jobs, JobsQuestion,
     Wanted,
 };
 
-use super::streams::piped;
 use crate::asked::parameters_sent;
 use crate::guard::Who;
 use crate::pages;
@@ -34,11 +34,6 @@ const TELL_EVERY: Duration = Duration::from_millis(250);
 /// After so long without news a comment says that the connection is meant to be open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// How long somebody who watches may take to read what was sent.
-const SLOW_READER: Duration = Duration::from_secs(60);
-
-/// Bytes of events that wait for their reader.
-const UNREAD: usize = 64 << 10;
 
 /// Jobs, the latest first.
 #[utoipa::path(
@@ -270,47 +265,34 @@ pub(crate) async fn events(
         Ok(entry) => entry,
         Err(problem) => return problem.into_response(),
     };
-    let (mut events, read) = tokio::io::duplex(UNREAD);
-    tokio::spawn(async move {
-        tokio::select! {
-            () = tell(&entry, &mut events) => {}
-            () = service.ended() => {}
-        }
-    });
-    let mut response = Response::new(piped(read));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let ended = async move { service.ended().await };
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE).text("nothing new");
+    let mut response =
+        Sse::new(job_events(entry).take_until(ended)).keep_alive(keep_alive).into_response();
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// Tells how a job goes until it has ended or nobody listens.
-async fn tell(entry: &Entry, events: &mut tokio::io::DuplexStream) {
-    let mut changes = entry.watch();
-    let mut told = None;
-    loop {
+/// How a job goes, until it has ended. Made when it is read: whoever reads slowly hears less often.
+fn job_events(entry: Arc<Entry>) -> impl Stream<Item = Result<Event, axum::Error>> {
+    let watching = (entry.watch(), None);
+    stream::unfold((entry, watching), |(entry, (mut changes, told))| async move {
+        match told {
+            Some((state, _)) if JobState::is_end(state) => return None,
+            Some(_) => {
+                tokio::time::sleep(TELL_EVERY).await;
+                // Whoever changes it lives as long as its entry.
+                let _ = changes.changed().await;
+            }
+            None => {}
+        }
         changes.mark_unchanged();
         let job = entry.job();
         let now = Some((job.state, job.wanted));
         let name = if told == now { "progress" } else { "state" };
-        told = now;
-        let data = serde_json::to_string(&JobAnswer::of(&job)).expect("it has text for keys");
-        let is_last = job.state.is_end();
-        if !sent(events, format!("event: {name}\ndata: {data}\n\n")).await || is_last {
-            return;
-        }
-        tokio::time::sleep(TELL_EVERY).await;
-        while tokio::time::timeout(KEEP_ALIVE, changes.changed()).await.is_err() {
-            if !sent(events, ": nothing new\n\n".to_owned()).await {
-                return;
-            }
-        }
-    }
-}
-
-async fn sent(events: &mut tokio::io::DuplexStream, text: String) -> bool {
-    let written = tokio::time::timeout(SLOW_READER, events.write_all(text.as_bytes())).await;
-    matches!(written, Ok(Ok(())))
+        let event = Event::default().event(name).json_data(JobAnswer::of(&job));
+        Some((event, (entry, (changes, now))))
+    })
 }
 
 /// What a form of a page does: starts a job or changes one, and goes to its page.

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use wonbon_app::answers;
 
 use super::places::Nothing;
+use crate::metrics::CONTENT_TYPE;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -36,7 +37,7 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>) -> Response {
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     let answered = service.answer(|service| {
         let text = service.metrics.text(&service.store, service.jobs().ok().map(|jobs| &**jobs))?;
-        Ok(Reply::bytes("text/plain; version=0.0.4; charset=utf-8", text.into()))
+        Ok(Reply::bytes(CONTENT_TYPE, text.into()))
     });
     answered.await.into_response()
 }

@@ -8,18 +8,16 @@
 //! When the service ends, lines that were read are acknowledged, and a last problem says from which line
 //! on nothing was stored.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
-use hyper::body::Frame;
-use tokio::io::{AsyncRead, AsyncWriteExt, DuplexStream, ReadBuf};
+use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::io::ReaderStream;
 use wonbon_app::answers;
 use wonbon_store::StoreError;
 use wonbon_time::Timestamp;
@@ -57,7 +55,7 @@ pub(crate) fn add_stream(service: Arc<Service>, body: Body, sweep: Option<Timest
     let (lines, answered) = mpsc::channel(LINES);
     tokio::spawn(async move { read_lines(&service, body, sweep, lines).await });
     tokio::spawn(answer_lines(answered, verdicts));
-    let mut response = Response::new(piped(read));
+    let mut response = Response::new(Body::from_stream(ReaderStream::with_capacity(read, PIECE)));
     let kind = HeaderValue::from_static("application/x-ndjson");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response
@@ -216,43 +214,4 @@ async fn answer_lines(mut lines: mpsc::Receiver<Line>, mut verdicts: DuplexStrea
     let last = serde_json::json!({ "summary": summary });
     let _ = verdicts.write_all(format!("{last}\n").as_bytes()).await;
     tracing::debug!(documents = summary.documents, refused = summary.refused, "a stream ended");
-}
-
-/// The reading end of a pipe, as a body.
-pub(super) fn piped(read: DuplexStream) -> Body {
-    Body::new(Piped { read, end: false })
-}
-
-struct Piped {
-    read: DuplexStream,
-    end: bool,
-}
-
-impl hyper::body::Body for Piped {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
-        if self.end {
-            return Poll::Ready(None);
-        }
-        let mut piece = vec![0; PIECE];
-        let mut buffer = ReadBuf::new(&mut piece);
-        match Pin::new(&mut self.read).poll_read(context, &mut buffer) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Err(error)) => Poll::Ready(Some(Err(error))),
-            Poll::Ready(Ok(())) => {
-                let length = buffer.filled().len();
-                if length == 0 {
-                    self.end = true;
-                    return Poll::Ready(None);
-                }
-                piece.truncate(length);
-                Poll::Ready(Some(Ok(Frame::data(piece.into()))))
-            }
-        }
-    }
 }

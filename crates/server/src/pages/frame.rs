@@ -6,10 +6,10 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION, SET_COOKIE};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use maud::{DOCTYPE, Markup, html};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use wonbon_app::tokens::hexadecimal;
 use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, fill};
 
 use super::pieces::quoted;
@@ -32,7 +32,7 @@ static EDITION: LazyLock<String> = LazyLock::new(|| {
     hash.update(&CSS[..]);
     hash.update(SCRIPT);
     hash.update(MARK);
-    hexadecimal(&hash.finalize()[..6])
+    HEXLOWER.encode(&hash.finalize()[..6])
 });
 
 /// A year.

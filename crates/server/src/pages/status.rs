@@ -63,7 +63,7 @@ pub(crate) fn status_page(service: &Service, reader: &Reader, status: &Status) -
             0 => reader.say(Say::UpToDate).to_owned(),
             changes => reader.tell(Say::ChangesBehind, &[&thousands(changes)]),
         };
-        let waiting = service.metrics.waiting.load(std::sync::atomic::Ordering::Relaxed);
+        let waiting = service.metrics.waiting.get();
         let rows: Vec<Vec<Cell>> = [
             (Say::Search, behind),
             (Say::OpenedIn, format!("{:.2} s", status.open_seconds)),

@@ -351,7 +351,9 @@ async fn health_status_and_metrics_are_told() {
     let status = service.get("/v1/status").await.json();
     assert_eq!(status["documents"], service.store.counts().unwrap().documents);
     let metrics = service.get("/metrics").await;
-    assert!(metrics.header("content-type").starts_with("text/plain; version=0.0.4"));
+    assert!(
+        metrics.header("content-type").starts_with("application/openmetrics-text; version=1.0.0")
+    );
     for line in [
         "wonbon_adds_total{verdict=\"original\"} 1",
         "wonbon_requests_total{method=\"GET\",route=\"/v1/status\",status=\"2xx\"} 1",
@@ -361,6 +363,7 @@ async fn health_status_and_metrics_are_told() {
         assert!(metrics.body.lines().any(|found| found == line), "{line}: {}", metrics.body);
     }
     assert!(metrics.body.contains("wonbon_behind_changes{part=\"shingles\"} "));
+    assert!(metrics.body.ends_with("\n# EOF\n"), "{}", metrics.body);
     // Every line is a comment or a name with a number.
     for line in metrics.body.lines().filter(|line| !line.starts_with('#')) {
         let (name, value) = line.rsplit_once(' ').unwrap();
