@@ -17,6 +17,7 @@ use wonbon_crawl::graph::{Graph, Reading, SiteRule, Watch};
 use wonbon_crawl::order::{ORDER_NAMES, OrderName};
 use wonbon_crawl::virtual_crawl::plot::{Curve, svg};
 use wonbon_crawl::virtual_crawl::{Plan, curve, marks, reachable, share_of};
+use wonbon_files::publish_directory;
 
 use crate::Outcome;
 use crate::batch::Watcher;
@@ -247,7 +248,8 @@ impl NewFolder {
 
     /// Gives it its name.
     fn finish(&self) -> anyhow::Result<()> {
-        std::fs::rename(&self.partial, &self.path)
+        publish_directory(&self.partial, &self.path)
+            .map_err(|error| error.source)
             .with_context(|| format!("could not make {}", self.path.display()))
     }
 

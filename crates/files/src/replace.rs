@@ -179,7 +179,9 @@ fn sync_tree(directory: &Path) -> Result<(), FileError> {
 pub fn sync_directory(directory: &Path) -> Result<(), FileError> {
     // Elsewhere directories cannot be opened, and renames are the file system's to keep.
     if cfg!(unix) {
-        File::open(directory).and_then(|file| file.sync_all()).map_err(failed("sync", directory))?;
+        File::open(directory)
+            .and_then(|file| file.sync_all())
+            .map_err(failed("sync", directory))?;
     }
     Ok(())
 }
