@@ -170,7 +170,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         .iter()
         .map(|crawl| Curve { name: crawl.name.to_string(), points: crawl.points.clone() })
         .collect();
-    folder.fill(&[("curves.csv", summary.csv()), ("curves.svg", svg(&curves))])?;
+    folder.fill(&[("curves.csv", summary.csv()), ("curves.svg", svg(&curves).into_string())])?;
     if read.left_out > 0 {
         report::note(&format!(
             "{} links were left out: a page has them already, or they lead to itself",

@@ -195,7 +195,7 @@ fn the_page_shows_both_texts_and_needs_nothing_else() {
         html.contains("<ins>아직</ins>") && html.contains("<del>b&gt;정말&lt;/b</del>"),
         "{html}"
     );
-    assert!(html.contains("id=w1-a1") && html.contains("id=w1-b1"), "{html}");
+    assert!(html.contains("id=\"w1-a1\"") && html.contains("id=\"w1-b1\""), "{html}");
     for outside in ["<script", "http:", "https:", "@import", "url("] {
         assert!(!html.contains(outside), "{outside}");
     }

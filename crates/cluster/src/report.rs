@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use wonbon_pages::{Card, Cell, Page, bytes, escape, thousands};
+use maud::html;
+use wonbon_pages::{Card, Cell, Page, bytes, thousands};
 
 use crate::dedup::DedupSummary;
 use crate::verdicts::{Kind, Verdicts};
@@ -150,28 +151,21 @@ impl Report<'_> {
         page.subheading("The largest families");
         for (at, family) in self.families.iter().enumerate() {
             let Some((id, text)) = self.documents.get(&family.original) else { continue };
-            let summary = format!(
-                "<b>{}</b> documents · original <code>{}</code>",
-                thousands(u64::from(family.size)),
-                escape(id)
-            );
-            page.details(&summary, at == 0, |page| self.family(page, family, text));
+            let size = thousands(u64::from(family.size));
+            let summary = html! { b { (size) } " documents · original " code { (id) } };
+            page.details(summary, at == 0, |page| self.family(page, family, text));
         }
     }
 
     fn family(&self, page: &mut Page, family: &ShownFamily, text: &str) {
         let shown = start(text, 400);
         let more = if shown.len() < text.len() { "…" } else { "" };
-        page.markup(format_args!("<p class=text>{}{more}</p>", escape(shown)));
+        page.markup(html! { p.text { (shown) (more) } });
         for copy in &family.copies {
             let Some((id, copied)) = self.documents.get(copy) else { continue };
             let told = self.verdicts.get(*copy);
-            page.markup(format_args!(
-                "<h3><code>{}</code> · {} · resemblance {:.3}</h3>",
-                escape(id),
-                told.kind,
-                told.resemblance
-            ));
+            let alike = format!(" · {} · resemblance {:.3}", told.kind, told.resemblance);
+            page.markup(html! { h3 { code { (id) } (alike) } });
             if told.kind == Kind::Resembling {
                 page.differences(start(text, SHOWN_BYTES), start(copied, SHOWN_BYTES), AROUND);
             }
@@ -203,13 +197,16 @@ impl Report<'_> {
         }
         let (repeated, first) = &summary.repeated_ids;
         if *repeated > 0 {
-            let names: Vec<String> =
-                first.iter().take(10).map(|id| format!("<code>{}</code>", escape(id))).collect();
-            page.markup(format_args!(
-                "<p>{} ids stand on several rows: {}.</p>",
-                thousands(*repeated),
-                names.join(", ")
-            ));
+            page.markup(html! {
+                p {
+                    (thousands(*repeated)) " ids stand on several rows: "
+                    @for (at, id) in first.iter().take(10).enumerate() {
+                        @if at > 0 { ", " }
+                        code { (id) }
+                    }
+                    "."
+                }
+            });
         }
         if summary.without_key > 0 {
             page.paragraph(&format!(
@@ -240,17 +237,15 @@ impl Report<'_> {
                 parameters.push(vec![Cell::Text(name.clone()), Cell::Code(value)]);
             }
             if let Some(inputs) = plan.get("inputs").and_then(|inputs| inputs.as_array()) {
-                let first = inputs
-                    .iter()
-                    .take(10)
-                    .filter_map(|input| input["path"].as_str())
-                    .map(|path| format!("<code>{}</code>", escape(path)))
-                    .collect::<Vec<_>>()
-                    .join("<br>");
-                parameters.push(vec![
-                    Cell::Text(format!("inputs ({})", inputs.len())),
-                    Cell::Markup(first),
-                ]);
+                let paths = inputs.iter().take(10).filter_map(|input| input["path"].as_str());
+                let first = html! {
+                    @for (at, path) in paths.enumerate() {
+                        @if at > 0 { br; }
+                        code { (path) }
+                    }
+                };
+                parameters
+                    .push(vec![Cell::Text(format!("inputs ({})", inputs.len())), first.into()]);
             }
         }
         page.columns(|page| {

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use maud::html;
 use serde::{Deserialize, Serialize};
 use wonbon_pages::{Card, Cell, Page, bytes, thousands};
 
@@ -94,7 +95,7 @@ pub fn page_of(fetched: &Gathered, plan: &Plan, summary: &Summary) -> String {
         page.paragraph("No page came.");
     } else {
         let curve = Curve { name: plan.params.order.clone(), points: fetched.points.clone() };
-        page.markup(format_args!("<figure>{}</figure>", svg(&[curve])));
+        page.markup(html! { figure { (svg(&[curve])) } });
     }
     page.subheading("Sites");
     let rows: Vec<Vec<Cell>> = fetched

@@ -1,6 +1,8 @@
 //! Horizontal bars: a histogram with its numbers.
 
-use crate::{Page, escape, thousands};
+use maud::html;
+
+use crate::{Page, thousands};
 
 /// From one bar to the next.
 const ROW: usize = 24;
@@ -20,26 +22,23 @@ impl Page {
         let told: Vec<String> =
             rows.iter().map(|(name, count)| format!("{name}: {}", thousands(*count))).collect();
         let (name, description) = (self.fresh_name(), self.fresh_name());
-        self.markup(format_args!(
-            "<svg class=bars viewBox=\"0 0 520 {}\" role=img aria-labelledby=\"{name} {description}\"><title id={name}>{}</title><desc id={description}>{}</desc>",
-            rows.len() * ROW + 4,
-            escape(title),
-            escape(&told.join("; "))
-        ));
-        for (at, (name, count)) in rows.iter().enumerate() {
-            let y = at * ROW;
-            let width =
-                if *count == 0 { 0.0 } else { (LONGEST * *count as f64 / most as f64).max(2.0) };
-            self.markup(format_args!(
-                "<text x=72 y={} class=label>{}</text><rect x=82 y={} width={width:.1} height=16 rx=2 /><text x={:.1} y={} class=count>{}</text>",
-                y + 16,
-                escape(name),
-                y + 4,
-                90.0 + width,
-                y + 16,
-                thousands(*count)
-            ));
-        }
-        self.markup(format_args!("</svg>"));
+        let height = rows.len() * ROW + 4;
+        let width = |count: u64| match count {
+            0 => 0.0,
+            count => (LONGEST * count as f64 / most as f64).max(2.0),
+        };
+        self.markup(html! {
+            svg.bars viewBox={ "0 0 520 " (height) } role="img" aria-labelledby={ (name) " " (description) } {
+                title id=(name) { (title) }
+                desc id=(description) { (told.join("; ")) }
+                @for (at, (name, count)) in rows.iter().enumerate() {
+                    @let y = at * ROW;
+                    @let width = width(*count);
+                    text.label x="72" y=(y + 16) { (name) }
+                    rect x="82" y=(y + 4) width=(format_args!("{width:.1}")) height="16" rx="2" {}
+                    text.count x=(format_args!("{:.1}", 90.0 + width)) y=(y + 16) { (thousands(*count)) }
+                }
+            }
+        });
     }
 }

@@ -1,63 +1,45 @@
 //! Where two texts differ, in one paragraph: what was taken out and put in, with some words around.
 
+use maud::{Markup, html};
 use wonbon_text::difference::{SpanKind as Kind, difference};
 
-use crate::{Page, escape};
+use crate::Page;
 
 impl Page {
     /// Where two texts differ: words only the left has as `<del>`, words only the right has as
     /// `<ins>`, blocks that moved as `<mark>` with their number at both places, and up to `around`
     /// words of agreement before and after each difference.
     pub fn differences(&mut self, left: &str, right: &str, around: usize) {
-        let found = difference(left, right);
-        self.markup(format_args!("<p class=text>"));
-        let last = found.spans.len().saturating_sub(1);
-        for (at, span) in found.spans.iter().enumerate() {
-            match span.kind {
+        self.markup(html! { p.text { (differing_spans(left, right, around)) } });
+    }
+}
+
+fn differing_spans(left: &str, right: &str, around: usize) -> Markup {
+    let found = difference(left, right);
+    let last = found.spans.len().saturating_sub(1);
+    let left_words = |words| &left[found.left.place(words)];
+    let right_words = |words| &right[found.right.place(words)];
+    html! {
+        @for (at, span) in found.spans.iter().enumerate() {
+            @match span.kind {
                 Kind::Same => {
-                    let words = span.right.clone();
-                    let (from, to) = (words.start, words.end);
-                    let head = if at == 0 { from } else { (from + around).min(to) };
-                    let tail = if at == last { to } else { to.saturating_sub(around).max(head) };
-                    if head > from {
-                        let place = found.right.place(from..head);
-                        self.markup(format_args!("{} ", escape(&right[place])));
-                    }
-                    if tail > head {
-                        self.markup(format_args!("<i>…</i> "));
-                    }
-                    if at != last && tail < to {
-                        let place = found.right.place(tail..to);
-                        self.markup(format_args!("{} ", escape(&right[place])));
-                    }
+                    @let (from, to) = (span.right.start, span.right.end);
+                    @let head = if at == 0 { from } else { (from + around).min(to) };
+                    @let tail = if at == last { to } else { to.saturating_sub(around).max(head) };
+                    @if head > from { (right_words(from..head)) " " }
+                    @if tail > head { i { "…" } " " }
+                    @if at != last && tail < to { (right_words(tail..to)) " " }
                 }
-                Kind::OnlyLeft => {
-                    let place = found.left.place(span.left.clone());
-                    self.markup(format_args!("<del>{}</del> ", escape(&left[place])));
-                }
-                Kind::OnlyRight => {
-                    let place = found.right.place(span.right.clone());
-                    self.markup(format_args!("<ins>{}</ins> ", escape(&right[place])));
-                }
+                Kind::OnlyLeft => { del { (left_words(span.left.clone())) } " " }
+                Kind::OnlyRight => { ins { (right_words(span.right.clone())) } " " }
                 Kind::MovedLeft(block) => {
-                    let place = found.left.place(span.left.clone());
-                    self.markup(format_args!(
-                        "<mark class=gone><b>{}\u{2192}</b> {}</mark> ",
-                        block + 1,
-                        escape(&left[place])
-                    ));
+                    mark.gone { b { (block + 1) "\u{2192}" } " " (left_words(span.left.clone())) } " "
                 }
                 Kind::MovedRight(block) => {
-                    let place = found.right.place(span.right.clone());
-                    self.markup(format_args!(
-                        "<mark><b>\u{2192}{}</b> {}</mark> ",
-                        block + 1,
-                        escape(&right[place])
-                    ));
+                    mark { b { "\u{2192}" (block + 1) } " " (right_words(span.right.clone())) } " "
                 }
             }
         }
-        self.markup(format_args!("</p>"));
     }
 }
 
@@ -68,7 +50,7 @@ mod tests {
     fn shown(left: &str, right: &str, around: usize) -> String {
         let mut page = Page::new("differences");
         page.differences(left, right, around);
-        page.body().to_owned()
+        page.body().0.to_owned()
     }
 
     #[test]
@@ -96,7 +78,7 @@ mod tests {
         let block = "seven brown foxes crossed the frozen river twice that night";
         let rest = "while everybody in the village slept and no dog barked at all until dawn came";
         let page = shown(&format!("{block} {rest}"), &format!("{rest} {block}"), 3);
-        assert!(page.contains(&format!("<mark class=gone><b>1→</b> {block}</mark>")), "{page}");
+        assert!(page.contains(&format!("<mark class=\"gone\"><b>1→</b> {block}</mark>")), "{page}");
         assert!(page.contains(&format!("<mark><b>→1</b> {block}</mark>")), "{page}");
         assert!(!page.contains("<del>") && !page.contains("<ins>"), "{page}");
     }

@@ -27,7 +27,7 @@
 //!     ],
 //! });
 //! let html = page.finish();
-//! assert!(html.starts_with("<!doctype html>") && html.contains("1\u{202F}200"));
+//! assert!(html.starts_with("<!DOCTYPE html>") && html.contains("1\u{202F}200"));
 //! ```
 //!
 //! | piece | call |
@@ -41,10 +41,10 @@
 //! | two texts beside each other | [`Page::side_by_side`], or the whole page: [`comparison_page`] |
 //! | parts of one as bars | [`Page::shares`] |
 //! | parts of a page | [`Page::columns`], [`Page::section`], [`Page::details`] |
-//! | one's own markup | [`Page::markup`], with [`escape`] for what comes from outside |
+//! | one's own markup | [`Page::markup`], [`Page::within`], made with maud's `html!` |
 //!
-//! Guarantee: text given to any of these is escaped; only [`Page::markup`], [`Cell::Markup`] and the
-//! summary of [`Page::details`] take markup, and say so.
+//! Guarantee: text is escaped, by maud, wherever it is put in. `PreEscaped` stands only around what is
+//! ours and constant (the style sheet) and around what `html!` has made.
 //!
 //! Cost: time and memory of the page's length; a difference costs what
 //! [`wonbon_text::difference`] does.
@@ -53,16 +53,14 @@
 
 mod bars;
 mod differences;
-mod escape;
 mod numbers;
 mod page;
 mod side_by_side;
 mod time_plot;
 mod wording;
 
-pub use escape::escape;
 pub use numbers::{bytes, thousands};
 pub use page::{Card, Cell, Page, STYLE};
 pub use side_by_side::{Compared, Shared, comparison_page};
 pub use time_plot::{Moment, Scale, Series, Shape, TimePlot};
-pub use wording::{ENGLISH, KOREAN, Wording, fill};
+pub use wording::{ENGLISH, KOREAN, Wording, fill, fill_markup};

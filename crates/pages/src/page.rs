@@ -1,10 +1,9 @@
 //! The frame of a page and its plain pieces: headings, cards, tables.
 
-use std::fmt;
-use std::fmt::Write as _;
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
+use crate::thousands;
 use crate::wording::{ENGLISH, Wording};
-use crate::{escape, thousands};
 
 /// The style of every page; what has a frame of its own sends it as a file.
 pub const STYLE: &str = include_str!("page.css");
@@ -31,7 +30,7 @@ pub struct Card {
 }
 
 /// A cell of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Cell {
     /// Words.
     Text(String),
@@ -39,8 +38,8 @@ pub enum Cell {
     Number(String),
     /// A key, a path, a value of a program.
     Code(String),
-    /// Markup, put in as it is.
-    Markup(String),
+    /// Markup of its own.
+    Markup(Markup),
 }
 
 impl From<&str> for Cell {
@@ -52,6 +51,12 @@ impl From<&str> for Cell {
 impl From<String> for Cell {
     fn from(text: String) -> Self {
         Cell::Text(text)
+    }
+}
+
+impl From<Markup> for Cell {
+    fn from(markup: Markup) -> Self {
+        Cell::Markup(markup)
     }
 }
 
@@ -83,123 +88,134 @@ impl Page {
     /// The whole page.
     #[must_use]
     pub fn finish(self) -> String {
-        let Page { title, body, wording, .. } = self;
-        let title = escape(&title);
-        let language = wording.language;
-        format!(
-            "<!doctype html><html lang={language}><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\"><title>{title}</title><style>\n{STYLE}</style></head><body><main>\n{body}</main></body></html>\n"
-        )
+        let style = PreEscaped(STYLE);
+        let page = html! {
+            (DOCTYPE)
+            html lang=(self.wording.language) {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width,initial-scale=1";
+                    title { (self.title) }
+                    style { "\n" (style) }
+                }
+                body { main { "\n" (self.body()) } }
+            }
+            "\n"
+        };
+        page.into_string()
     }
 
     /// The pieces so far, without the frame: for who has a frame already.
     #[must_use]
-    pub fn body(&self) -> &str {
-        &self.body
+    pub fn body(&self) -> PreEscaped<&str> {
+        PreEscaped(&self.body)
     }
 
     /// What the page is about.
     pub fn heading(&mut self, text: &str) {
-        self.markup(format_args!("<h1>{}</h1>", escape(text)));
+        self.markup(html! { h1 { (text) } });
     }
 
     /// The name of a part.
     pub fn subheading(&mut self, text: &str) {
-        self.markup(format_args!("<h2>{}</h2>", escape(text)));
+        self.markup(html! { h2 { (text) } });
     }
 
     /// The sentences under the heading.
     pub fn lead(&mut self, text: &str) {
-        self.markup(format_args!("<p class=lead>{}</p>", escape(text)));
+        self.markup(html! { p.lead { (text) } });
     }
 
     /// A paragraph.
     pub fn paragraph(&mut self, text: &str) {
-        self.markup(format_args!("<p>{}</p>", escape(text)));
+        self.markup(html! { p { (text) } });
     }
 
-    /// Markup, put in as it is; what comes from outside has to go through [`escape`].
-    pub fn markup(&mut self, markup: fmt::Arguments<'_>) {
-        self.body.write_fmt(markup).expect("writing to a string does not fail");
+    /// Markup of one's own.
+    pub fn markup(&mut self, markup: Markup) {
+        self.body.push_str(&markup.0);
+    }
+
+    /// Pieces inside an element of one's own: `wrap` gets their markup and puts it where it belongs.
+    pub fn within(&mut self, wrap: impl FnOnce(Markup) -> Markup, content: impl FnOnce(&mut Page)) {
+        let outside = std::mem::take(&mut self.body);
+        content(self);
+        let inside = std::mem::replace(&mut self.body, outside);
+        self.markup(wrap(PreEscaped(inside)));
     }
 
     /// Numbers beside each other.
     pub fn cards(&mut self, cards: &[Card]) {
-        self.markup(format_args!("<div class=cards>"));
-        for Card { number, name, note } in cards {
-            self.markup(format_args!(
-                "<div class=card><b>{}</b><span>{}</span><small>{}</small></div>",
-                escape(number),
-                escape(name),
-                escape(note)
-            ));
-        }
-        self.markup(format_args!("</div>"));
+        self.markup(html! {
+            div.cards {
+                @for Card { number, name, note } in cards {
+                    div.card { b { (number) } span { (name) } small { (note) } }
+                }
+            }
+        });
     }
 
     /// A table; without names of columns it has no head.
     pub fn table(&mut self, columns: &[&str], rows: &[Vec<Cell>]) {
         // What may have to be scrolled can be reached by keyboard: by a link in it, or itself.
-        let is_link = |cell: &Cell| matches!(cell, Cell::Markup(markup) if markup.contains("<a "));
-        let tab = if rows.iter().flatten().any(is_link) { "" } else { " tabindex=0" };
-        self.markup(format_args!("<div class=wide{tab}><table>"));
-        if !columns.is_empty() {
-            self.markup(format_args!("<tr>"));
-            for (at, column) in columns.iter().enumerate() {
-                let number = |row: &Vec<Cell>| matches!(row.get(at), Some(Cell::Number(_)));
-                let class = if rows.iter().any(number) { " class=n" } else { "" };
-                self.markup(format_args!("<th scope=col{class}>{}</th>", escape(column)));
-            }
-            self.markup(format_args!("</tr>"));
-        }
-        for row in rows {
-            self.markup(format_args!("<tr>"));
-            for cell in row {
-                match cell {
-                    Cell::Text(text) if is_figures(text) => {
-                        self.markup(format_args!("<td class=d>{}</td>", escape(text)));
+        let is_link =
+            |cell: &Cell| matches!(cell, Cell::Markup(markup) if markup.0.contains("<a "));
+        let tab = if rows.iter().flatten().any(is_link) { None } else { Some(0) };
+        let is_number = |at: usize| {
+            rows.iter().any(|row: &Vec<Cell>| matches!(row.get(at), Some(Cell::Number(_))))
+        };
+        self.markup(html! {
+            div.wide tabindex=[tab] {
+                table {
+                    @if !columns.is_empty() {
+                        tr {
+                            @for (at, column) in columns.iter().enumerate() {
+                                th scope="col" class=[is_number(at).then_some("n")] { (column) }
+                            }
+                        }
                     }
-                    Cell::Text(text) => self.markup(format_args!("<td>{}</td>", escape(text))),
-                    Cell::Number(number) => {
-                        self.markup(format_args!("<td class=n>{}</td>", escape(number)));
-                    }
-                    Cell::Code(code) => {
-                        self.markup(format_args!("<td><code>{}</code></td>", escape(code)));
-                    }
-                    Cell::Markup(markup) => self.markup(format_args!("<td>{markup}</td>")),
+                    @for row in rows { tr { @for cell in row { (cell) } } }
                 }
             }
-            self.markup(format_args!("</tr>"));
-        }
-        self.markup(format_args!("</table></div>"));
+        });
     }
 
     /// Sections beside each other where there is room.
     pub fn columns(&mut self, sections: impl FnOnce(&mut Page)) {
-        self.markup(format_args!("<div class=two>"));
-        sections(self);
-        self.markup(format_args!("</div>"));
+        self.within(|inside| html! { div.two { (inside) } }, sections);
     }
 
     /// A part with its name.
     pub fn section(&mut self, name: &str, content: impl FnOnce(&mut Page)) {
-        self.markup(format_args!("<section>"));
-        self.subheading(name);
-        content(self);
-        self.markup(format_args!("</section>"));
+        self.within(|inside| html! { section { h2 { (name) } (inside) } }, content);
     }
 
-    /// A part that can be opened; the summary is markup.
-    pub fn details(&mut self, summary_markup: &str, open: bool, content: impl FnOnce(&mut Page)) {
-        let open = if open { " open" } else { "" };
-        self.markup(format_args!("<details{open}><summary>{summary_markup}</summary>"));
-        content(self);
-        self.markup(format_args!("</details>"));
+    /// A part that can be opened.
+    pub fn details(&mut self, summary: impl Render, open: bool, content: impl FnOnce(&mut Page)) {
+        self.within(
+            |inside| html! { details open[open] { summary { (summary) } (inside) } },
+            content,
+        );
     }
 
     /// A name for an element that no other element of the page has.
     pub(crate) fn fresh_name(&mut self) -> String {
         self.names += 1;
         format!("w{}", self.names)
+    }
+}
+
+impl Render for Cell {
+    fn render(&self) -> Markup {
+        html! {
+            @match self {
+                Cell::Text(text) if is_figures(text) => { td.d { (text) } }
+                Cell::Text(text) => { td { (text) } }
+                Cell::Number(number) => { td.n { (number) } }
+                Cell::Code(code) => { td { code { (code) } } }
+                Cell::Markup(markup) => { td { (markup) } }
+            }
+        }
     }
 }
 
@@ -235,15 +251,17 @@ mod tests {
     fn dates_stay_in_one_line() {
         let mut page = Page::new("table");
         page.table(&[], &[vec!["2026-11-16 – 2026-11-18".into(), "on 2026-11-16".into()]]);
-        assert!(page.body().contains("<td class=d>2026-11-16 – 2026-11-18</td>"));
-        assert!(page.body().contains("<td>on 2026-11-16</td>"));
+        assert!(page.body().0.contains("<td class=\"d\">2026-11-16 – 2026-11-18</td>"));
+        assert!(page.body().0.contains("<td>on 2026-11-16</td>"));
     }
 
     #[test]
     fn columns_of_numbers_have_their_name_on_the_right() {
         let mut page = Page::new("table");
         page.table(&["a", "b"], &[vec!["x".into(), Cell::from(1000_u64)]]);
-        assert!(page.body().contains("<th scope=col>a</th><th scope=col class=n>b</th>"));
-        assert!(page.body().contains("<td class=n>1\u{202F}000</td>"));
+        assert!(
+            page.body().0.contains(r#"<th scope="col">a</th><th scope="col" class="n">b</th>"#)
+        );
+        assert!(page.body().0.contains("<td class=\"n\">1\u{202F}000</td>"));
     }
 }

@@ -10,12 +10,12 @@
 //!
 //! Guarantee: the cells of a side, put together, are that side's whole text. Cost: linear.
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
-use wonbon_text::difference::{Difference, NumberedWords, SpanKind as Kind};
+use maud::{Markup, html};
+use wonbon_text::difference::{Difference, NumberedWords, Span, SpanKind as Kind};
 
-use crate::{Page, Wording, escape, fill};
+use crate::{Page, Wording, fill};
 
 /// From this many words on a row ends where a sentence ends in both texts.
 const LONG_ROW: usize = 60;
@@ -67,12 +67,10 @@ pub fn comparison_page(compared: &Compared<'_>, shared: &Shared<'_>) -> String {
         "{} and {}: {}",
         compared.left_name, compared.right_name, shared.verdict
     ));
-    page.markup(format_args!(
-        "<h1>{}</h1><p class=lead>A is <code>{}</code>, B is <code>{}</code>.</p>",
-        escape(shared.verdict),
-        escape(compared.left_name),
-        escape(compared.right_name)
-    ));
+    page.heading(shared.verdict);
+    page.markup(html! {
+        p.lead { "A is " code { (compared.left_name) } ", B is " code { (compared.right_name) } "." }
+    });
     page.shares(&[
         ("resemblance", shared.resemblance),
         ("A inside B", shared.left_in_right),
@@ -85,15 +83,22 @@ pub fn comparison_page(compared: &Compared<'_>, shared: &Shared<'_>) -> String {
 impl Page {
     /// Parts of one as bars that are full at 1, each with its name and its number.
     pub fn shares(&mut self, shares: &[(&str, f64)]) {
-        self.markup(format_args!("<dl class=shares>"));
-        for (name, share) in shares {
-            self.markup(format_args!(
-                "<div><dt>{}</dt><dd><svg class=bar viewBox=\"0 0 100 4\" preserveAspectRatio=none aria-hidden=true><rect width={:.1} height=4 /></svg>{share:.4}</dd></div>",
-                escape(name),
-                share.clamp(0.0, 1.0) * 100.0
-            ));
-        }
-        self.markup(format_args!("</dl>"));
+        self.markup(html! {
+            dl.shares {
+                @for (name, share) in shares {
+                    @let width = share.clamp(0.0, 1.0) * 100.0;
+                    div {
+                        dt { (name) }
+                        dd {
+                            svg.bar viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" {
+                                rect width=(format_args!("{width:.1}")) height="4" {}
+                            }
+                            (format_args!("{share:.4}"))
+                        }
+                    }
+                }
+            }
+        });
     }
 
     /// Two texts beside each other.
@@ -106,40 +111,39 @@ impl Page {
         let wording = self.wording;
         let render =
             Rendering { name: &name, left: &left, right: &right, found: compared.found, wording };
-        self.markup(format_args!("{}", summary(compared.found, wording)));
-        self.markup(format_args!(
-            "<input type=checkbox class=only id={name}><label for={name}>{}</label>\
-             <div class=beside role=table aria-label=\"{}\">\
-             <div class=\"row names\" role=row><div role=columnheader><b>A</b> {}</div><div role=columnheader><b>B</b> {}</div></div>",
-            wording.differences_only,
-            wording.beside,
-            escape(compared.left_name),
-            escape(compared.right_name)
-        ));
-        for alike in rows.chunk_by(|one, other| one.is_same == other.is_same) {
-            if alike[0].is_same {
-                let many = alike.len() > 1;
-                let told = if many { wording.passages_alike } else { wording.passage_alike };
-                let told = fill(told, &[&alike.len().to_string()]);
-                self.markup(format_args!("<p class=alike>\u{22EF} {told}</p>"));
+        self.markup(html! {
+            p.marks { (summary(compared.found, wording)) }
+            input.only type="checkbox" id=(name);
+            label for=(name) { (wording.differences_only) }
+            div.beside role="table" aria-label=(wording.beside) {
+                div.row.names role="row" {
+                    div role="columnheader" { b { "A" } " " (compared.left_name) }
+                    div role="columnheader" { b { "B" } " " (compared.right_name) }
+                }
+                @for alike in rows.chunk_by(|one, other| one.is_same == other.is_same) {
+                    @if alike[0].is_same {
+                        p.alike { "\u{22EF} " (passages_alike(alike.len(), wording)) }
+                    }
+                    @for row in alike {
+                        div.row.same[row.is_same] role="row" {
+                            div.cell.a role="cell" { (render.cell(row, true)) }
+                            div.cell.b role="cell" { (render.cell(row, false)) }
+                        }
+                    }
+                }
+                @if rows.is_empty() { p { (wording.no_words) } }
             }
-            for row in alike {
-                let class = if row.is_same { "row same" } else { "row" };
-                let (left, right) = (render.cell(row, true), render.cell(row, false));
-                self.markup(format_args!(
-                    "<div class=\"{class}\" role=row><div class=\"cell a\" role=cell>{left}</div><div class=\"cell b\" role=cell>{right}</div></div>"
-                ));
-            }
-        }
-        if rows.is_empty() {
-            self.paragraph(wording.no_words);
-        }
-        self.markup(format_args!("</div>"));
+        });
     }
 }
 
+fn passages_alike(count: usize, wording: &Wording) -> String {
+    let told = if count > 1 { wording.passages_alike } else { wording.passage_alike };
+    fill(told, &[&count.to_string()])
+}
+
 /// How many words differ, in a sentence that explains the marks.
-fn summary(found: &Difference, wording: &Wording) -> String {
+fn summary(found: &Difference, wording: &Wording) -> Markup {
     let words = |wanted: fn(Kind) -> bool| -> usize {
         found
             .spans
@@ -151,23 +155,29 @@ fn summary(found: &Difference, wording: &Wording) -> String {
     let gone = words(|kind| kind == Kind::OnlyLeft);
     let come = words(|kind| kind == Kind::OnlyRight);
     if gone + come + found.moved.len() == 0 {
-        return format!("<p class=marks>{}</p>", wording.all_same);
+        return html! { (wording.all_same) };
     }
     let mut parts = Vec::new();
     if gone > 0 {
-        parts.push(format!("<del>{}</del>", fill(wording.only_a, &[&gone.to_string()])));
+        parts.push(html! { del { (fill(wording.only_a, &[&gone.to_string()])) } });
     }
     if come > 0 {
-        parts.push(format!("<ins>{}</ins>", fill(wording.only_b, &[&come.to_string()])));
+        parts.push(html! { ins { (fill(wording.only_b, &[&come.to_string()])) } });
     }
     if !found.moved.is_empty() {
         let moved = words(|kind| matches!(kind, Kind::MovedLeft(_)));
         let many = found.moved.len() > 1;
         let told = if many { wording.moved_blocks } else { wording.moved_block };
         let told = fill(told, &[&moved.to_string(), &found.moved.len().to_string()]);
-        parts.push(format!("<mark>{told}</mark>"));
+        parts.push(html! { mark { (told) } });
     }
-    format!("<p class=marks>{}: {}</p>", wording.words, parts.join(", "))
+    html! {
+        (wording.words) ": "
+        @for (at, part) in parts.iter().enumerate() {
+            @if at > 0 { ", " }
+            (part)
+        }
+    }
 }
 
 /// What begins at a word.
@@ -335,16 +345,14 @@ struct Rendering<'a> {
 
 impl Rendering<'_> {
     /// The text of one side of a row, with its marks.
-    fn cell(&self, row: &Row, is_left: bool) -> String {
+    fn cell(&self, row: &Row, is_left: bool) -> Markup {
         let (pane, words) = if is_left { (self.left, &row.left) } else { (self.right, &row.right) };
-        let side = |span: &wonbon_text::difference::Span| {
-            if is_left { span.left.clone() } else { span.right.clone() }
-        };
-        let mut out = String::new();
-        let (mut at, end) = (pane.cuts[words.start], pane.cuts[words.end]);
+        let side = |span: &Span| if is_left { span.left.clone() } else { span.right.clone() };
         if words.is_empty() {
-            return out;
+            return html! {};
         }
+        let (mut at, end) = (pane.cuts[words.start], pane.cuts[words.end]);
+        let mut pieces = Vec::new();
         // Spans are in order: the first that ends behind the row's start, then those inside it.
         let first = self.found.spans.partition_point(|span| side(span).end <= words.start);
         for span in &self.found.spans[first..] {
@@ -359,47 +367,41 @@ impl Rendering<'_> {
             let place = pane.words.place(shown.clone());
             let from = place.start.clamp(at, end);
             let to = place.end.clamp(from, end);
-            out.push_str(&escape(&pane.text[at..from]));
-            let text = escape(&pane.text[from..to]);
-            let _ = match span.kind {
-                Kind::Same => Ok(()),
-                Kind::OnlyLeft => write!(out, "<del>{text}</del>"),
-                Kind::OnlyRight => write!(out, "<ins>{text}</ins>"),
-                Kind::MovedLeft(block) => {
-                    self.moved(&mut out, block, "a", "b", &text, shown.start == all.start)
-                }
-                Kind::MovedRight(block) => {
-                    self.moved(&mut out, block, "b", "a", &text, shown.start == all.start)
-                }
-            };
+            let is_first = shown.start == all.start;
+            pieces.push((&pane.text[at..from], &pane.text[from..to], span.kind, is_first));
             at = to;
         }
-        out.push_str(&escape(&pane.text[at..end]));
-        out.trim_end().to_owned()
+        html! {
+            @for (before, text, kind, is_first) in pieces {
+                (before)
+                @match kind {
+                    Kind::Same => {}
+                    Kind::OnlyLeft => { del { (text) } }
+                    Kind::OnlyRight => { ins { (text) } }
+                    Kind::MovedLeft(block) => { (self.moved(block, "a", "b", text, is_first)) }
+                    Kind::MovedRight(block) => { (self.moved(block, "b", "a", text, is_first)) }
+                }
+            }
+            (pane.text[at..end].trim_end())
+        }
     }
 
     /// A block that moved, or a later part of one, which has no name of its own.
-    fn moved(
-        &self,
-        out: &mut String,
-        block: usize,
-        here: &str,
-        there: &str,
-        text: &str,
-        is_first: bool,
-    ) -> std::fmt::Result {
+    fn moved(&self, block: usize, here: &str, there: &str, text: &str, is_first: bool) -> Markup {
         let (name, number) = (self.name, block + 1);
-        let id = if is_first { format!(" id={name}-{here}{number}") } else { String::new() };
+        let id = is_first.then(|| format!("{name}-{here}{number}"));
         let (label, told) = if here == "a" {
             (format!("{number}\u{2192}"), self.wording.to_b)
         } else {
             (format!("\u{2192}{number}"), self.wording.to_a)
         };
         let told = fill(told, &[&number.to_string()]);
-        write!(
-            out,
-            "<mark{id}><a href=\"#{name}-{there}{number}\" aria-label=\"{told}\">{label}</a> {text}</mark>"
-        )
+        html! {
+            mark id=[id] {
+                a href={ "#" (name) "-" (there) (number) } aria-label=(told) { (label) }
+                " " (text)
+            }
+        }
     }
 }
 
@@ -486,8 +488,8 @@ mod tests {
             right: &right,
             found: &found,
         });
-        for end in ["id=w1-a1", "href=\"#w1-b1\"", "id=w1-b1", "href=\"#w1-a1\""] {
-            assert_eq!(page.body().matches(end).count(), 1, "{end}: {}", page.body());
+        for end in ["id=\"w1-a1\"", "href=\"#w1-b1\"", "id=\"w1-b1\"", "href=\"#w1-a1\""] {
+            assert_eq!(page.body().0.matches(end).count(), 1, "{end}: {}", page.body().0);
         }
     }
 
@@ -498,13 +500,13 @@ mod tests {
         let compared =
             Compared { left_name: "a", left: " !", right_name: "b", right: "", found: &found };
         page.side_by_side(&compared);
-        assert!(page.body().contains("Neither text has words."));
+        assert!(page.body().0.contains("Neither text has words."));
     }
 
     /// The text that a reader sees in the cells of one side.
     fn visible(page: &str, class: &str) -> String {
         let mut seen = String::new();
-        for cell in page.split(&format!("<div class=\"cell {class}\" role=cell>")).skip(1) {
+        for cell in page.split(&format!("<div class=\"cell {class}\" role=\"cell\">")).skip(1) {
             let cell = cell.split("</div>").next().unwrap();
             let mut rest = cell;
             while let Some(open) = rest.find('<') {
@@ -538,10 +540,10 @@ mod tests {
                 left_name: "a", left: &left, right_name: "b", right: &right, found: &found,
             });
             if !found.left.is_empty() {
-                prop_assert_eq!(squeezed(&visible(page.body(), "a")), squeezed(&escape(&left)));
+                prop_assert_eq!(squeezed(&visible(page.body().0, "a")), squeezed(&html! { (left) }.0));
             }
             if !found.right.is_empty() {
-                prop_assert_eq!(squeezed(&visible(page.body(), "b")), squeezed(&escape(&right)));
+                prop_assert_eq!(squeezed(&visible(page.body().0, "b")), squeezed(&html! { (right) }.0));
             }
         }
     }

@@ -7,8 +7,10 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
+
 use crate::page::Cell;
-use crate::{Page, Wording, escape, fill, thousands};
+use crate::{Page, Wording, fill, thousands};
 
 /// A moment at which numbers are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,42 +102,46 @@ const CHARACTER: f64 = 7.6;
 impl Page {
     /// Draws a plot over time, with its legend and its numbers.
     pub fn time_plot(&mut self, plot: &TimePlot<'_>) {
+        let figure = |inside| html! { figure { figcaption { (plot.title) } (inside) } };
+        self.within(figure, |page| page.plot_and_numbers(plot));
+    }
+
+    fn plot_and_numbers(&mut self, plot: &TimePlot<'_>) {
         let known =
             || plot.series.iter().flat_map(|s| (0..plot.points.len()).map(|at| s.value(at)));
-        self.markup(format_args!("<figure><figcaption>{}</figcaption>", escape(plot.title)));
         if known().flatten().next().is_none() {
             self.paragraph(self.wording.no_numbers);
-            self.markup(format_args!("</figure>"));
             return;
         }
         let axis = Axis::over(known().flatten(), plot.scale);
         let picture = Picture { plot, axis };
         let (name, description) = (self.fresh_name(), self.fresh_name());
-        self.markup(format_args!(
-            "<div class=plot tabindex=0 role=group aria-label=\"{}\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-labelledby=\"{name} {description}\"><title id={name}>{}</title><desc id={description}>{}</desc>{}{}</svg></div>",
-            escape(plot.title),
-            escape(plot.title),
-            escape(&picture.told(self.wording)),
-            picture.axes(),
-            picture.marks()
-        ));
-        self.markup(format_args!("<ul class=legend>"));
-        for (number, series) in plot.series.iter().enumerate() {
-            let swatch = match plot.shape {
-                Shape::Lines => format!(
-                    "<path d=\"M1 6H29\" stroke-dasharray=\"{}\"/>{}",
-                    dashes(number),
-                    mark(number, 15.0, 6.0)
-                ),
-                Shape::Bars => "<rect x=9 y=0 width=12 height=12 rx=2 />".to_owned(),
-            };
-            self.markup(format_args!(
-                "<li class=s{}><svg class=series viewBox=\"0 0 30 12\" aria-hidden=true>{swatch}</svg><span>{}</span></li>",
-                number % COLOURS,
-                escape(&series.name)
-            ));
-        }
-        self.markup(format_args!("</ul>"));
+        self.markup(html! {
+            div.plot tabindex="0" role="group" aria-label=(plot.title) {
+                svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-labelledby={ (name) " " (description) } {
+                    title id=(name) { (plot.title) }
+                    desc id=(description) { (picture.told(self.wording)) }
+                    (picture.axes())
+                    (picture.marks())
+                }
+            }
+            ul.legend {
+                @for (number, series) in plot.series.iter().enumerate() {
+                    li class={ "s" (number % COLOURS) } {
+                        svg.series viewBox="0 0 30 12" aria-hidden="true" {
+                            @match plot.shape {
+                                Shape::Lines => {
+                                    path d="M1 6H29" stroke-dasharray=(dashes(number)) {}
+                                    (mark(number, 15.0, 6.0))
+                                }
+                                Shape::Bars => { rect x="9" y="0" width="12" height="12" rx="2" {} }
+                            }
+                        }
+                        span { (series.name) }
+                    }
+                }
+            }
+        });
         let columns: Vec<&str> = std::iter::once(plot.moments)
             .chain(plot.series.iter().map(|s| s.name.as_str()))
             .collect();
@@ -153,7 +159,6 @@ impl Page {
             })
             .collect();
         self.details(self.wording.the_numbers, false, |page| page.table(&columns, &rows));
-        self.markup(format_args!("</figure>"));
     }
 }
 
@@ -227,13 +232,21 @@ fn dashes(series: usize) -> &'static str {
 }
 
 /// The mark of a series at a place.
-fn mark(series: usize, x: f64, y: f64) -> String {
-    match series % 4 {
-        0 => format!("<circle class=mark cx={x:.1} cy={y:.1} r=3.6 />"),
-        1 => format!("<path class=mark d=\"M{:.1} {:.1}h7v7h-7z\"/>", x - 3.5, y - 3.5),
-        2 => format!("<path class=mark d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\"/>", y - 5.0),
-        _ => format!("<path class=mark d=\"M{x:.1} {:.1}l4.6 8h-9.2z\"/>", y - 5.0),
-    }
+fn mark(series: usize, x: f64, y: f64) -> Markup {
+    let drawn = match series % 4 {
+        0 => {
+            return html! { circle.mark cx=(short(x)) cy=(short(y)) r="3.6" {} };
+        }
+        1 => format!("M{:.1} {:.1}h7v7h-7z", x - 3.5, y - 3.5),
+        2 => format!("M{x:.1} {:.1}l5 5l-5 5l-5 -5z", y - 5.0),
+        _ => format!("M{x:.1} {:.1}l4.6 8h-9.2z", y - 5.0),
+    };
+    html! { path.mark d=(drawn) {} }
+}
+
+/// A length in the picture.
+fn short(length: f64) -> String {
+    format!("{length:.1}")
 }
 
 struct Picture<'a> {
@@ -276,68 +289,60 @@ impl Picture<'_> {
         told
     }
 
-    fn axes(&self) -> String {
-        let mut out = String::new();
-        for line in self.axis.steps.0..=self.axis.steps.1 {
-            let y = self.axis.y(line as f64 * self.axis.step);
-            let _ = write!(
-                out,
-                "<line class=grid x1={LEFT} x2={} y1={y:.1} y2={y:.1} /><text class=label x={} y={:.1}>{}</text>",
-                WIDTH - RIGHT,
-                LEFT - 8.0,
-                y + 4.5,
-                self.axis.label(line)
-            );
+    fn axes(&self) -> Markup {
+        html! {
+            @for line in self.axis.steps.0..=self.axis.steps.1 {
+                @let y = self.axis.y(line as f64 * self.axis.step);
+                line.grid x1=(LEFT) x2=(WIDTH - RIGHT) y1=(short(y)) y2=(short(y)) {}
+                text.label x=(LEFT - 8.0) y=(short(y + 4.5)) { (self.axis.label(line)) }
+            }
+            text.axis x="0" y="13" { (self.plot.values) }
+            text.middle x=(short(LEFT + (WIDTH - LEFT - RIGHT) / 2.0)) y=(HEIGHT - 6.0) {
+                (self.plot.moments)
+            }
+            @for (x, label) in self.named_moments() {
+                text.middle x=(short(x)) y=(HEIGHT - BOTTOM + 18.0) { (label) }
+            }
         }
-        let _ = write!(
-            out,
-            "<text class=axis x=0 y=13>{}</text><text class=middle x={:.1} y={}>{}</text>",
-            escape(self.plot.values),
-            LEFT + (WIDTH - LEFT - RIGHT) / 2.0,
-            HEIGHT - 6.0,
-            escape(self.plot.moments)
-        );
-        // Names of moments where there is room for them.
+    }
+
+    /// Names of moments where there is room for them.
+    fn named_moments(&self) -> Vec<(f64, &str)> {
+        let mut named = Vec::new();
         let mut free = 0.0;
         for (at, moment) in self.plot.points.iter().enumerate() {
             let half = moment.label.chars().count() as f64 * CHARACTER / 2.0;
             let x = self.x(at).min(WIDTH - half);
-            if x - half < free {
-                continue;
+            if x - half >= free {
+                free = x + half + CHARACTER;
+                named.push((x, moment.label.as_str()));
             }
-            free = x + half + CHARACTER;
-            let _ = write!(
-                out,
-                "<text class=middle x={x:.1} y={}>{}</text>",
-                HEIGHT - BOTTOM + 18.0,
-                escape(&moment.label)
-            );
         }
-        out
+        named
     }
 
-    fn marks(&self) -> String {
-        let mut out = String::new();
-        for (number, series) in self.plot.series.iter().enumerate() {
-            let _ = write!(out, "<g class=\"series s{}\">", number % COLOURS);
-            match self.plot.shape {
-                Shape::Lines => self.line(number, series, &mut out),
-                Shape::Bars => self.bars_of(number, series, &mut out),
+    fn marks(&self) -> Markup {
+        html! {
+            @for (number, series) in self.plot.series.iter().enumerate() {
+                g class={ "series s" (number % COLOURS) } {
+                    @match self.plot.shape {
+                        Shape::Lines => (self.line(number, series)),
+                        Shape::Bars => (self.bars_of(number, series)),
+                    }
+                }
             }
-            out.push_str("</g>");
         }
-        out
     }
 
     /// What is told of a mark when a pointer rests on it.
     fn tip(&self, series: &Series, at: usize, value: f64) -> String {
         let plot = self.plot;
-        escape(&format!("{}, {}: {}", plot.points[at].label, series.name, exact(plot.scale, value)))
+        format!("{}, {}: {}", plot.points[at].label, series.name, exact(plot.scale, value))
     }
 
-    fn line(&self, number: usize, series: &Series, out: &mut String) {
+    fn line(&self, number: usize, series: &Series) -> Markup {
         let mut way = String::new();
-        let mut marks = String::new();
+        let mut marks = Vec::new();
         let mut open = false;
         for at in 0..self.plot.points.len() {
             let Some(value) = series.value(at) else {
@@ -347,28 +352,29 @@ impl Picture<'_> {
             let (x, y) = (self.x(at), self.axis.y(value));
             let _ = write!(way, "{}{x:.1} {y:.1}", if open { "L" } else { "M" });
             open = true;
-            let tip = self.tip(series, at, value);
-            let _ = write!(marks, "<g>{}<title>{tip}</title></g>", mark(number, x, y));
+            marks.push((mark(number, x, y), self.tip(series, at, value)));
         }
-        let _ = write!(out, "<path d=\"{way}\" stroke-dasharray=\"{}\"/>{marks}", dashes(number));
+        html! {
+            path d=(way) stroke-dasharray=(dashes(number)) {}
+            @for (mark, tip) in marks { g { (mark) title { (tip) } } }
+        }
     }
 
-    fn bars_of(&self, number: usize, series: &Series, out: &mut String) {
+    fn bars_of(&self, number: usize, series: &Series) -> Markup {
         let group = (WIDTH - LEFT - RIGHT) / self.plot.points.len() as f64 * 0.8;
         let group = group.min(34.0 * self.plot.series.len() as f64);
         let bar = group / self.plot.series.len() as f64;
-        for at in 0..self.plot.points.len() {
-            let Some(value) = series.value(at) else { continue };
-            let (zero, y) = (self.axis.y(0.0), self.axis.y(value));
-            let height = if value == 0.0 { 0.0 } else { (zero - y).abs().max(1.0) };
-            let _ = write!(
-                out,
-                "<rect x={:.1} y={:.1} width={:.1} height={height:.1} rx=1><title>{}</title></rect>",
-                self.x(at) - group / 2.0 + bar * number as f64,
-                zero.min(y),
-                (bar - 1.0).max(0.6),
-                self.tip(series, at, value)
-            );
+        let zero = self.axis.y(0.0);
+        let known = (0..self.plot.points.len()).filter_map(|at| Some((at, series.value(at)?)));
+        html! {
+            @for (at, value) in known {
+                @let y = self.axis.y(value);
+                @let height = if value == 0.0 { 0.0 } else { (zero - y).abs().max(1.0) };
+                @let x = self.x(at) - group / 2.0 + bar * number as f64;
+                rect x=(short(x)) y=(short(zero.min(y))) width=(short((bar - 1.0).max(0.6))) height=(short(height)) rx="1" {
+                    title { (self.tip(series, at, value)) }
+                }
+            }
         }
     }
 }
@@ -390,7 +396,7 @@ mod tests {
             points,
             series,
         });
-        page.body().to_owned()
+        page.body().0.to_owned()
     }
 
     fn days(count: usize) -> Vec<Moment> {
@@ -428,7 +434,7 @@ mod tests {
         let html = drawn(Shape::Lines, Scale::Counts, &days(5), &[Series::new("kept", values)]);
         let way = html.split("<path d=\"").nth(1).unwrap().split('"').next().unwrap();
         assert_eq!(way.matches('M').count(), 3, "{way}");
-        assert_eq!(html.matches("<td class=n>–</td>").count(), 2);
+        assert_eq!(html.matches("<td class=\"n\">–</td>").count(), 2);
         assert!(html.contains("kept: from 1 at day 0 to 3 at day 4."), "{html}");
     }
 
@@ -447,7 +453,7 @@ mod tests {
         for shape in [Shape::Lines, Shape::Bars] {
             let html = drawn(shape, Scale::Counts, &days(2), &series);
             for cell in ["1\u{202F}200", "40", "0", "7"] {
-                assert!(html.contains(&format!("<td class=n>{cell}</td>")), "{cell}: {html}");
+                assert!(html.contains(&format!("<td class=\"n\">{cell}</td>")), "{cell}: {html}");
             }
             assert!(html.contains("A &lt;plot&gt;") && !html.contains("<plot>"));
         }

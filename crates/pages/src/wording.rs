@@ -3,6 +3,8 @@
 //! Whoever fills a page gives the rest of its words. Places for values are written `{0}`, `{1}`: their
 //! order differs between languages.
 
+use maud::{Markup, html};
+
 /// The words of one language.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Wording {
@@ -121,6 +123,13 @@ pub fn fill(sentence: &str, values: &[&str]) -> String {
     }
     filled.push_str(rest);
     filled
+}
+
+/// A sentence with a piece of markup in the place of its `{0}`.
+#[must_use]
+pub fn fill_markup(sentence: &str, value: &Markup) -> Markup {
+    let (before, behind) = sentence.split_once("{0}").unwrap_or((sentence, ""));
+    html! { (before) (value) (behind) }
 }
 
 #[cfg(test)]

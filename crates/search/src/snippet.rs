@@ -11,6 +11,8 @@
 
 use std::ops::Range;
 
+use maud::{Render, html};
+
 use crate::marks::{Marked, Marker};
 use crate::query::{Item, Query};
 
@@ -27,44 +29,19 @@ impl Snippet {
     /// The snippet as HTML: escaped, with what matches in `<mark>`.
     #[must_use]
     pub fn to_html(&self) -> String {
-        let mut html = String::with_capacity(self.text.len() + 32);
+        self.render().into_string()
+    }
+}
+
+impl Render for Snippet {
+    fn render_to(&self, html: &mut String) {
         let mut at = 0;
         for highlight in &self.highlights {
-            escape(&self.text[at..highlight.start], &mut html);
-            html.push_str("<mark>");
-            escape(&self.text[highlight.clone()], &mut html);
-            html.push_str("</mark>");
+            let (before, marked) = (&self.text[at..highlight.start], &self.text[highlight.clone()]);
+            html! { (before) mark { (marked) } }.render_to(html);
             at = highlight.end;
         }
-        escape(&self.text[at..], &mut html);
-        html
-    }
-}
-
-fn escape(text: &str, html: &mut String) {
-    // All bytes are looked at whatever they are: many at a time.
-    if !text.bytes().fold(false, |any, byte| any | escaped(byte).is_some()) {
-        html.push_str(text);
-        return;
-    }
-    let mut copied = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let Some(escaped) = escaped(byte) else { continue };
-        html.push_str(&text[copied..at]);
-        html.push_str(escaped);
-        copied = at + 1;
-    }
-    html.push_str(&text[copied..]);
-}
-
-fn escaped(byte: u8) -> Option<&'static str> {
-    match byte {
-        b'&' => Some("&amp;"),
-        b'<' => Some("&lt;"),
-        b'>' => Some("&gt;"),
-        b'"' => Some("&quot;"),
-        b'\'' => Some("&#39;"),
-        _ => None,
+        self.text[at..].render_to(html);
     }
 }
 

@@ -7,11 +7,12 @@ use std::sync::LazyLock;
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use maud::html;
 use serde_json::Value;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{RefOr, Schema};
-use wonbon_pages::{Cell, escape};
+use wonbon_pages::Cell;
 
 use crate::api::places::Nothing;
 use crate::api::{
@@ -107,20 +108,18 @@ pub(crate) fn docs(_service: &Service, _asked: Nothing, view: &View) -> Result<R
     let mut page = frame::page(reader, reader.say(Say::Docs));
     page.heading(reader.say(Say::Docs));
     page.lead(reader.say(Say::DocsLead));
-    page.markup(format_args!("<p><a href=\"/v1/openapi.json\">/v1/openapi.json</a></p>"));
+    page.markup(html! { p { a href="/v1/openapi.json" { "/v1/openapi.json" } } });
     let description = serde_json::to_value(description()).expect("it has text for keys");
     for (path, methods) in description["paths"].as_object().into_iter().flatten() {
         for (method, operation) in methods.as_object().into_iter().flatten() {
             let method = method.to_uppercase();
-            page.markup(format_args!(
-                "<section class=route><h2><code>{} {}</code></h2>",
-                escape(&method),
-                escape(path)
-            ));
-            coded_paragraph(&mut page, operation["description"].as_str().unwrap_or_default());
-            parameters(&mut page, reader, operation);
-            bodies(&mut page, reader, operation);
-            page.markup(format_args!("</section>"));
+            let route =
+                |inside| html! { section.route { h2 { code { (method) " " (path) } } (inside) } };
+            page.within(route, |page| {
+                coded_paragraph(page, operation["description"].as_str().unwrap_or_default());
+                parameters(page, reader, operation);
+                bodies(page, reader, operation);
+            });
         }
     }
     page.section(reader.say(Say::Problems), |page| {
@@ -130,7 +129,7 @@ pub(crate) fn docs(_service: &Service, _asked: Nothing, view: &View) -> Result<R
             .map(|code| {
                 let name = code.name();
                 vec![
-                    Cell::Markup(format!("<code id=\"{name}\">{name}</code>")),
+                    html! { code id=(name) { (name) } }.into(),
                     Cell::Number(code.status().as_u16().to_string()),
                     code.title().into(),
                 ]

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use wonbon_pages::escape;
+use maud::{Markup, PreEscaped, html};
 
 use super::Point;
 
@@ -44,70 +44,78 @@ const DASHES: [&str; 3] = ["", "7 4", "2 3"];
 type Value = fn(&Point) -> f64;
 
 /// Draws the curves.
-pub fn svg(curves: &[Curve]) -> String {
+pub fn svg(curves: &[Curve]) -> Markup {
     let legend_rows = curves.len().div_ceil(LEGEND_COLUMNS);
     let top = 28.0 + legend_rows as f64 * LEGEND_HEIGHT + 26.0;
     let height = top + PANEL_HEIGHT + 52.0;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
-         aria-label=\"Cumulative PageRank and number of sites over pages fetched\">\n<style>\
-         svg{{color-scheme:light dark;background:#fbfaf7;font:13px system-ui,sans-serif}}\
-         text{{fill:#1d2327}}.faint{{fill:#626b72}}.grid{{stroke:#dedbd3;fill:none}}\
-         .line{{fill:none;stroke-width:2;stroke-linejoin:round}}"
-    );
-    for (at, (day, _)) in COLOURS.iter().enumerate() {
-        let _ = write!(svg, ".c{at}{{stroke:{day}}}text.c{at}{{stroke:none;fill:{day}}}");
-    }
-    svg.push_str(
-        "@media(prefers-color-scheme:dark){svg{background:#14181b}text{fill:#e6e8e9}\
-         .faint{fill:#9aa4ab}.grid{stroke:#333b41}",
-    );
-    for (at, (_, night)) in COLOURS.iter().enumerate() {
-        let _ = write!(svg, ".c{at}{{stroke:{night}}}text.c{at}{{stroke:none;fill:{night}}}");
-    }
-    svg.push_str("}</style>\n");
-    legend(&mut svg, curves);
     let most_pages = curves.iter().filter_map(|curve| curve.points.last()).map(|point| point.pages);
     let most_pages = f64::from(most_pages.max().unwrap_or(1));
     let values: [(&str, Value); 2] = [
         ("cumulative PageRank", |point| point.pagerank),
         ("number of sites", |point| f64::from(point.sites)),
     ];
-    for ((title, value), left) in values.into_iter().zip(LEFT) {
-        panel(&mut svg, curves, title, value, most_pages, (left, top));
+    html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (WIDTH) " " (height) } role="img"
+            aria-label="Cumulative PageRank and number of sites over pages fetched" {
+            "\n" style { (PreEscaped(style_sheet())) } "\n"
+            (legend(curves))
+            @for ((title, value), left) in values.into_iter().zip(LEFT) {
+                (panel(curves, title, value, most_pages, (left, top)))
+            }
+        }
+        "\n"
     }
-    svg.push_str("</svg>\n");
-    svg
+}
+
+/// Constant: colours and dashes by day and by night.
+fn style_sheet() -> String {
+    let mut css = String::from(
+        "svg{color-scheme:light dark;background:#fbfaf7;font:13px system-ui,sans-serif}\
+         text{fill:#1d2327}.faint{fill:#626b72}.grid{stroke:#dedbd3;fill:none}\
+         .line{fill:none;stroke-width:2;stroke-linejoin:round}",
+    );
+    for (at, (day, _)) in COLOURS.iter().enumerate() {
+        let _ = write!(css, ".c{at}{{stroke:{day}}}text.c{at}{{stroke:none;fill:{day}}}");
+    }
+    css.push_str(
+        "@media(prefers-color-scheme:dark){svg{background:#14181b}text{fill:#e6e8e9}\
+         .faint{fill:#9aa4ab}.grid{stroke:#333b41}",
+    );
+    for (at, (_, night)) in COLOURS.iter().enumerate() {
+        let _ = write!(css, ".c{at}{{stroke:{night}}}text.c{at}{{stroke:none;fill:{night}}}");
+    }
+    css.push('}');
+    css
 }
 
 fn style(at: usize) -> (usize, &'static str) {
     (at % COLOURS.len(), DASHES[at / COLOURS.len() % DASHES.len()])
 }
 
-fn legend(svg: &mut String, curves: &[Curve]) {
-    for (at, curve) in curves.iter().enumerate() {
-        let x = LEFT[0] + (at % LEGEND_COLUMNS) as f64 * LEGEND_WIDTH;
-        let y = 28.0 + (at / LEGEND_COLUMNS) as f64 * LEGEND_HEIGHT;
-        let (colour, dashes) = style(at);
-        let _ = writeln!(
-            svg,
-            "<path class=\"line c{colour}\" stroke-dasharray=\"{dashes}\" d=\"M{x} {}h30\"/>\
-             <text x=\"{}\" y=\"{y}\">{}</text>",
-            y - 4.5,
-            x + 38.0,
-            escape(&curve.name)
-        );
+fn legend(curves: &[Curve]) -> Markup {
+    html! {
+        @for (at, curve) in curves.iter().enumerate() {
+            @let x = LEFT[0] + (at % LEGEND_COLUMNS) as f64 * LEGEND_WIDTH;
+            @let y = 28.0 + (at / LEGEND_COLUMNS) as f64 * LEGEND_HEIGHT;
+            @let (colour, dashes) = style(at);
+            path.line.{ "c" (colour) } stroke-dasharray=(dashes) d={ "M" (x) " " (y - 4.5) "h30" } {}
+            text x=(x + 38.0) y=(y) { (curve.name) } "\n"
+        }
     }
 }
 
+/// The multiples of a step up to a number.
+fn ticks(step: f64, most: f64) -> impl Iterator<Item = f64> {
+    (0..).map(move |tick| f64::from(tick) * step).take_while(move |tick| *tick <= most * 1.0001)
+}
+
 fn panel(
-    svg: &mut String,
     curves: &[Curve],
     title: &str,
     value: Value,
     most_pages: f64,
     (left, top): (f64, f64),
-) {
+) -> Markup {
     let most = curves.iter().flat_map(|curve| &curve.points).map(value).fold(0.0, f64::max);
     let most = if most > 0.0 { most } else { 1.0 };
     let (step_x, step_y) = (tick_step(most_pages), tick_step(most));
@@ -115,71 +123,61 @@ fn panel(
     let bottom = top + PANEL_HEIGHT;
     let x = |pages: f64| left + pages / most_pages * PANEL_WIDTH;
     let y = |value: f64| bottom - value / highest * PANEL_HEIGHT;
-    let _ = writeln!(svg, "<text x=\"{left}\" y=\"{}\" class=\"faint\">{title}</text>", top - 10.0);
-    let mut tick = 0.0;
-    while tick <= highest * 1.0001 {
-        let _ = writeln!(
-            svg,
-            "<path class=\"grid\" d=\"M{left} {0:.1}h{PANEL_WIDTH}\"/>\
-             <text class=\"faint\" text-anchor=\"end\" x=\"{1}\" y=\"{2:.1}\">{3}</text>",
-            y(tick),
-            left - 8.0,
-            y(tick) + 4.0,
-            short(tick, step_y)
-        );
-        tick += step_y;
-    }
-    tick = 0.0;
-    while tick <= most_pages * 1.0001 {
-        let _ = writeln!(
-            svg,
-            "<path class=\"grid\" d=\"M{0:.1} {bottom}v5\"/>\
-             <text class=\"faint\" text-anchor=\"middle\" x=\"{0:.1}\" y=\"{1}\">{2}</text>",
-            x(tick),
-            bottom + 20.0,
-            short(tick, step_x)
-        );
-        tick += step_x;
-    }
-    let _ = writeln!(
-        svg,
-        "<text class=\"faint\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">pages</text>",
-        left + PANEL_WIDTH / 2.0,
-        bottom + 40.0
-    );
-    for (at, curve) in curves.iter().enumerate() {
-        let (colour, dashes) = style(at);
-        let mut path = format!("M{:.1} {:.1}", x(0.0), y(0.0));
-        let mut drawn = (x(0.0), y(0.0));
-        for (index, point) in curve.points.iter().enumerate() {
-            let place = (x(f64::from(point.pages)), y(value(point)));
-            let last = index + 1 == curve.points.len();
-            // Less than a dot away from the last one is not worth its bytes.
-            if last || (place.0 - drawn.0).abs() + (place.1 - drawn.1).abs() >= 1.0 {
-                let _ = write!(path, "L{:.1} {:.1}", place.0, place.1);
-                drawn = place;
+    html! {
+        text.faint x=(left) y=(top - 10.0) { (title) } "\n"
+        @for tick in ticks(step_y, highest) {
+            @let y = y(tick);
+            path.grid d=(format_args!("M{left} {y:.1}h{PANEL_WIDTH}")) {}
+            text.faint text-anchor="end" x=(left - 8.0) y=(format_args!("{:.1}", y + 4.0)) {
+                (short(tick, step_y))
             }
+            "\n"
         }
-        let _ = writeln!(
-            svg,
-            "<path class=\"line c{colour}\" stroke-dasharray=\"{dashes}\" d=\"{path}\">\
-             <title>{}</title></path>",
-            escape(&curve.name)
-        );
+        @for tick in ticks(step_x, most_pages) {
+            @let x = format!("{:.1}", x(tick));
+            path.grid d={ "M" (x) " " (bottom) "v5" } {}
+            text.faint text-anchor="middle" x=(x) y=(bottom + 20.0) { (short(tick, step_x)) } "\n"
+        }
+        text.faint text-anchor="middle" x=(left + PANEL_WIDTH / 2.0) y=(bottom + 40.0) { "pages" } "\n"
+        @for (at, curve) in curves.iter().enumerate() {
+            @let (colour, dashes) = style(at);
+            path.line.{ "c" (colour) } stroke-dasharray=(dashes) d=(way(curve, value, x, y)) {
+                title { (curve.name) }
+            }
+            "\n"
+        }
+        @for (height, at) in ends(curves, value, left, x, y, bottom) {
+            text.{ "c" (style(at).0) } font-size="12" x=(left + PANEL_WIDTH + 5.0)
+                y=(format_args!("{:.1}", height + 4.0)) { (curves[at].name) } "\n"
+        }
     }
-    ends(svg, curves, value, left, x, y, bottom);
 }
 
-/// Names the lines where they end, apart from each other.
+/// The way of a curve over its panel.
+fn way(curve: &Curve, value: Value, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -> String {
+    let mut way = format!("M{:.1} {:.1}", x(0.0), y(0.0));
+    let mut drawn = (x(0.0), y(0.0));
+    for (index, point) in curve.points.iter().enumerate() {
+        let place = (x(f64::from(point.pages)), y(value(point)));
+        let last = index + 1 == curve.points.len();
+        // Less than a dot away from the last one is not worth its bytes.
+        if last || (place.0 - drawn.0).abs() + (place.1 - drawn.1).abs() >= 1.0 {
+            let _ = write!(way, "L{:.1} {:.1}", place.0, place.1);
+            drawn = place;
+        }
+    }
+    way
+}
+
+/// Where the names of lines stand at their ends, apart from each other: the height and the line.
 fn ends(
-    svg: &mut String,
     curves: &[Curve],
     value: Value,
     left: f64,
     x: impl Fn(f64) -> f64,
     y: impl Fn(f64) -> f64,
     bottom: f64,
-) {
+) -> Vec<(f64, usize)> {
     // At the end of a whole crawl all lines meet; they are told apart by the legend then.
     let right = left + PANEL_WIDTH;
     let mut labels: Vec<(f64, usize)> = curves
@@ -194,24 +192,15 @@ fn ends(
     let spread =
         labels.last().map_or(0.0, |last| last.0) - labels.first().map_or(0.0, |first| first.0);
     if spread < 1.0 && labels.len() > 1 {
-        return;
+        return Vec::new();
     }
     let mut lowest = f64::NEG_INFINITY;
-    for (height, at) in labels {
-        let height = height.max(lowest + 13.0);
-        if height > bottom + 4.0 {
-            break;
-        }
-        lowest = height;
-        let _ = writeln!(
-            svg,
-            "<text class=\"c{}\" font-size=\"12\" x=\"{}\" y=\"{:.1}\">{}</text>",
-            style(at).0,
-            right + 5.0,
-            height + 4.0,
-            escape(&curves[at].name)
-        );
+    for (height, _) in &mut labels {
+        *height = height.max(lowest + 13.0);
+        lowest = *height;
     }
+    labels.retain(|(height, _)| *height <= bottom + 4.0);
+    labels
 }
 
 /// A round distance that gives some five ticks.

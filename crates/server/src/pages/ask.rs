@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use wonbon_pages::{Cell, Page, escape, thousands};
+use maud::html;
+use wonbon_pages::{Cell, Page, thousands};
 use wonbon_store::{Answer, Sources};
 
 use super::decisions::standing_marks;
@@ -21,17 +22,19 @@ pub(crate) fn ask_page(reader: &Reader, asked: &TextQuestion, found: Option<&All
     page.heading(reader.say(Say::Ask));
     page.lead(reader.say(Say::AskLead));
     if let Some(key) = &asked.key {
-        let about = document_link(key, "");
-        page.markup(format_args!("<p>{} {about}</p>", escape(reader.say(Say::AskedAbout))));
+        page.markup(html! { p { (reader.say(Say::AskedAbout)) " " (document_link(key, "")) } });
     } else {
-        page.markup(format_args!(
-            "<form class=box action=\"/ask\" method=post>{}<label for=text>{}</label><textarea id=text name=text rows=8 required>{}</textarea><button>{}</button></form>",
-            form_mark(reader),
-            escape(reader.say(Say::TextToAsk)),
-            // The first line end of a text area is not its text.
-            escape(&asked.text.as_deref().map_or_else(String::new, |text| format!("\n{text}"))),
-            escape(reader.say(Say::AskButton))
-        ));
+        page.markup(html! {
+            form.box action="/ask" method="post" {
+                (form_mark(reader))
+                label for="text" { (reader.say(Say::TextToAsk)) }
+                textarea id="text" name="text" rows="8" required {
+                    // The first line end of a text area is not its text.
+                    @if let Some(text) = &asked.text { "\n" (text) }
+                }
+                button { (reader.say(Say::AskButton)) }
+            }
+        });
     }
     if let Some(all) = found {
         sources(&mut page, reader, &all.sources, &all.about.text);
@@ -60,20 +63,21 @@ fn matches(page: &mut Page, reader: &Reader, answer: &Answer, key: Option<&str>)
         .map(|found| {
             let document = &found.document;
             let title = document.title.as_deref().unwrap_or_default();
-            let compare = key.map_or_else(String::new, |key| {
-                link("/compare", &[("a", key), ("b", &document.key)], reader.say(Say::Compare))
-            });
+            let compare = html! {
+                @if let Some(key) = key {
+                    (link("/compare", &[("a", key), ("b", &document.key)], reader.say(Say::Compare)))
+                }
+            };
+            let named = html! {
+                (document_link(&document.key, title)) br; small { (time(document.created)) }
+            };
             vec![
-                Cell::Markup(standing_marks(reader, document.verdict.kind, document.decision)),
-                Cell::Markup(format!(
-                    "{}<br><small>{}</small>",
-                    document_link(&document.key, title),
-                    escape(&time(document.created))
-                )),
+                standing_marks(reader, document.verdict.kind, document.decision).into(),
+                named.into(),
                 Cell::Number(part(found.overlap.resemblance())),
                 Cell::Number(part(found.overlap.left_in_right())),
                 Cell::Number(part(found.overlap.right_in_left())),
-                Cell::Markup(compare),
+                compare.into(),
             ]
         })
         .collect();
@@ -106,19 +110,19 @@ fn sources(page: &mut Page, reader: &Reader, found: &Sources, text: &str) {
         if found.sources.is_empty() {
             return;
         }
-        page.markup(format_args!("<ol class=sources>"));
-        for (at, source) in found.sources.iter().enumerate() {
-            let title = source.document.title.as_deref().unwrap_or_default();
-            let words = reader.tell(Say::ExplainsWords, &[&thousands(source.words as u64)]);
-            page.markup(format_args!(
-                "<li class=s{}><span>{}</span> <small>{} · {}</small></li>",
-                at % 6,
-                document_link(&source.document.key, title),
-                escape(&time(source.document.created)),
-                escape(&words)
-            ));
-        }
-        page.markup(format_args!("</ol>"));
+        page.markup(html! {
+            ol.sources {
+                @for (at, source) in found.sources.iter().enumerate() {
+                    @let document = &source.document;
+                    @let title = document.title.as_deref().unwrap_or_default();
+                    @let words = reader.tell(Say::ExplainsWords, &[&thousands(source.words as u64)]);
+                    li class={ "s" (at % 6) } {
+                        span { (document_link(&document.key, title)) }
+                        " " small { (time(document.created)) " · " (words) }
+                    }
+                }
+            }
+        });
         marked(page, found, text);
     });
 }
@@ -129,22 +133,23 @@ fn marked(page: &mut Page, found: &Sources, text: &str) {
         passages.extend(source.passages.iter().map(|passage| (passage.place.clone(), at)));
     }
     passages.sort_by_key(|(place, _)| place.start);
-    page.markup(format_args!("<div class=\"body marked\" dir=auto>"));
     let most = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
+    let mut pieces = Vec::new();
     let mut at = 0;
     for (place, source) in passages {
         let (start, end) = (place.start.max(at), place.end.min(most));
-        if start >= end {
-            continue;
+        if start < end {
+            pieces.push((&text[at..start], &text[start..end], source));
+            at = end;
         }
-        page.markup(format_args!(
-            "{}<mark class=s{}><sup>{}</sup>{}</mark>",
-            escape(&text[at..start]),
-            source % 6,
-            source + 1,
-            escape(&text[start..end])
-        ));
-        at = end;
     }
-    page.markup(format_args!("{}</div>", escape(&text[at.min(most)..most])));
+    page.markup(html! {
+        div.body.marked dir="auto" {
+            @for (before, marked, source) in pieces {
+                (before)
+                mark class={ "s" (source % 6) } { sup { (source + 1) } (marked) }
+            }
+            (text[at.min(most)..most])
+        }
+    });
 }

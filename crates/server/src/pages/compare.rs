@@ -1,7 +1,8 @@
 //! Two documents beside each other.
 
+use maud::html;
 use wonbon_app::compare::Relation;
-use wonbon_pages::{Compared, escape};
+use wonbon_pages::Compared;
 use wonbon_text::difference::difference;
 
 use super::frame::{page, reply};
@@ -36,12 +37,12 @@ pub(crate) fn compare_page(
         for (letter, text) in ["A", "B"].iter().zip(texts) {
             let when = text.document.as_ref().map(|document| time(document.created));
             let name = text.document.as_ref().and_then(|document| document.title.as_deref());
-            page.markup(format_args!(
-                "<p class=side><b>{letter}</b> {} <small>{} <span class=d>{}</span></small></p>",
-                document_link(&text.name, name.unwrap_or_default()),
-                escape(&text.name),
-                escape(&when.unwrap_or_default())
-            ));
+            page.markup(html! {
+                p.side {
+                    b { (letter) } " " (document_link(&text.name, name.unwrap_or_default()))
+                    " " small { (text.name) " " span.d { (when.unwrap_or_default()) } }
+                }
+            });
         }
         let overlap = &compared.comparison.overlap;
         page.shares(&[
@@ -57,10 +58,7 @@ pub(crate) fn compare_page(
             ],
         );
         page.paragraph(&agree);
-        page.markup(format_args!(
-            "<p class=keys data-keys>{}</p>",
-            escape(reader.say(Say::CompareKeys))
-        ));
+        page.markup(html! { p.keys data-keys { (reader.say(Say::CompareKeys)) } });
         let [a, b] = &compared.sides;
         let found = difference(a.text, b.text);
         page.side_by_side(&Compared {

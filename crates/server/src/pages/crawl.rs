@@ -3,15 +3,14 @@
 //! The curves are over the pages that came. While a crawl runs the share is that of all known links, the
 //! nearest there is to the PageRank; when it has ended it is the PageRank of all known pages.
 
+use maud::html;
 use wonbon_app::jobs::{CrawlProgress, Job, JobState, USUAL_PAGES};
 use wonbon_crawl::order::ORDER_NAMES;
-use wonbon_pages::{
-    Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, bytes, escape, thousands,
-};
+use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, bytes, thousands};
 
 use super::frame::{page, reply};
 use super::jobs::{
-    begin_live, end_live, facts, job_table, notes, parameters, progress_bar, state_part,
+    facts, job_table, live, live_list, live_progress, notes, parameters, progress_bar, state_part,
 };
 use super::pieces::form_mark;
 use crate::messages::Say;
@@ -32,9 +31,7 @@ pub(crate) fn crawl_page(reader: &Reader, shown: Option<&Job>, crawls: &[Job]) -
     let others: Vec<&Job> = crawls.iter().take(20).collect();
     if others.len() > 1 {
         page.section(reader.say(Say::Crawls), |page| {
-            page.markup(format_args!("<div id=job-list data-live=progress>"));
-            job_table(page, reader, &others);
-            page.markup(format_args!("</div>"));
+            live_list(page, |page| job_table(page, reader, &others));
         });
     }
     reply(reader, "/crawl", page)
@@ -43,27 +40,26 @@ pub(crate) fn crawl_page(reader: &Reader, shown: Option<&Job>, crawls: &[Job]) -
 fn one(page: &mut Page, reader: &Reader, job: &Job) {
     let title = reader.tell(Say::CrawlTitle, &[&job.number.to_string(), &job.asked.about()]);
     page.subheading(&title);
-    begin_live(page, &[job]);
-    state_part(page, reader, job, true);
-    page.markup(format_args!("<div id=job-progress data-live=progress>"));
-    progress_bar(page, reader, job);
-    let crawl = job.crawl.clone().unwrap_or_default();
-    page.cards(&cards(reader, job, &crawl));
-    curves(page, reader, &crawl);
-    let sites = !crawl.sites.is_empty();
-    page.columns(|page| {
-        if sites {
-            of_sites(page, reader, &crawl);
-        } else {
-            of_hosts(page, reader, &crawl);
-        }
-        of_outcomes(page, reader, &crawl);
+    live(page, &[job], |page| {
+        state_part(page, reader, job, true);
+        live_progress(page, |page| {
+            progress_bar(page, reader, job);
+            let crawl = job.crawl.clone().unwrap_or_default();
+            page.cards(&cards(reader, job, &crawl));
+            curves(page, reader, &crawl);
+            page.columns(|page| {
+                if crawl.sites.is_empty() {
+                    of_hosts(page, reader, &crawl);
+                } else {
+                    of_sites(page, reader, &crawl);
+                }
+                of_outcomes(page, reader, &crawl);
+            });
+            of_failures(page, reader, &crawl);
+            notes(page, reader, job);
+            facts(page, reader, job);
+        });
     });
-    of_failures(page, reader, &crawl);
-    notes(page, reader, job);
-    facts(page, reader, job);
-    page.markup(format_args!("</div>"));
-    end_live(page);
     parameters(page, reader, job);
 }
 
@@ -196,52 +192,53 @@ fn of_failures(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
 }
 
 fn start_form(page: &mut Page, reader: &Reader) {
-    page.markup(format_args!(
-        "<form class=start action=\"/crawl\" method=post>{}<label class=long>{}<textarea name=seeds rows=3 required placeholder=\"https://\"></textarea></label>",
-        form_mark(reader),
-        escape(reader.say(Say::Seeds))
-    ));
-    page.markup(format_args!("<label>{}<select name=order>", escape(reader.say(Say::Ordering))));
-    for order in ORDER_NAMES {
-        let chosen = if order.name() == "damped" { " selected" } else { "" };
-        page.markup(format_args!(
-            "<option value=\"{0}\"{chosen} title=\"{1}\">{0}</option>",
-            escape(order.name()),
-            escape(order.description())
-        ));
-    }
-    page.markup(format_args!(
-        "</select></label><label>{}<select name=scope>",
-        escape(reader.say(Say::CrawlScope))
-    ));
-    for (scope, name) in
-        [("domain", Say::ScopeDomain), ("host", Say::ScopeHost), ("all", Say::ScopeAll)]
-    {
-        page.markup(format_args!("<option value={scope}>{}</option>", escape(reader.say(name))));
-    }
-    page.markup(format_args!("</select></label>"));
+    let scopes = [("domain", Say::ScopeDomain), ("host", Say::ScopeHost), ("all", Say::ScopeAll)];
     let usual = USUAL_PAGES.to_string();
-    for (name, label, value, step) in [
+    let numbers = [
         ("pages", Say::MostPages, usual.as_str(), "1"),
         ("delay", Say::DelaySeconds, "1", "any"),
         ("depth", Say::MostDepth, "", "1"),
         ("site_pages", Say::MostSitePages, "", "1"),
-    ] {
-        page.markup(format_args!(
-            "<label>{}<input type=number min=0 step={step} name={name} value=\"{value}\"></label>",
-            escape(reader.say(label))
-        ));
-    }
-    for (name, label) in [
+    ];
+    let texts = [
         ("include", Say::OnlyPaths),
         ("exclude", Say::NoPaths),
         ("agent", Say::Agent),
         ("sweep_of", Say::SweepOf),
-    ] {
-        page.markup(format_args!(
-            "<label>{}<input type=text name={name}></label>",
-            escape(reader.say(label))
-        ));
-    }
-    page.markup(format_args!("<button>{}</button></form>", escape(reader.say(Say::StartCrawl))));
+    ];
+    page.markup(html! {
+        form.start action="/crawl" method="post" {
+            (form_mark(reader))
+            label.long {
+                (reader.say(Say::Seeds))
+                textarea name="seeds" rows="3" required placeholder="https://" {}
+            }
+            label {
+                (reader.say(Say::Ordering))
+                select name="order" {
+                    @for order in ORDER_NAMES {
+                        option value=(order.name()) selected[order.name() == "damped"] title=(order.description()) {
+                            (order.name())
+                        }
+                    }
+                }
+            }
+            label {
+                (reader.say(Say::CrawlScope))
+                select name="scope" {
+                    @for (scope, name) in scopes { option value=(scope) { (reader.say(name)) } }
+                }
+            }
+            @for (name, label, value, step) in numbers {
+                label {
+                    (reader.say(label))
+                    input type="number" min="0" step=(step) name=(name) value=(value);
+                }
+            }
+            @for (name, label) in texts {
+                label { (reader.say(label)) input type="text" name=(name); }
+            }
+            button { (reader.say(Say::StartCrawl)) }
+        }
+    });
 }

@@ -3,7 +3,8 @@
 //! A form leads back to the page it stands on, which then tells what was recorded and offers to take it
 //! back: that names the entry, so that it never takes back what somebody else decided meanwhile.
 
-use wonbon_pages::{Cell, Page, escape};
+use maud::{Markup, html};
+use wonbon_pages::{Cell, Page};
 use wonbon_store::{Decision, DecisionChange, DecisionEntry, Kind, StoredDocument};
 
 use super::frame::{address, page, reply};
@@ -35,67 +36,58 @@ fn decision_word(reader: &Reader, decision: Option<Decision>) -> &'static str {
 }
 
 /// The mark of a decision in effect; empty if there is none.
-pub(super) fn decision_mark(reader: &Reader, decision: Option<Decision>) -> String {
-    match decision {
-        Some(_) => {
-            format!("<span class=\"kind decided\">{}</span>", decision_word(reader, decision))
-        }
-        None => String::new(),
-    }
+pub(super) fn decision_mark(reader: &Reader, decision: Option<Decision>) -> Markup {
+    html! { @if decision.is_some() { span.kind.decided { (decision_word(reader, decision)) } } }
 }
 
 /// The same for lists, where it stands beside what the document is: what was done, not what it made of it.
-pub(super) fn decided_mark(reader: &Reader, decision: Option<Decision>) -> String {
-    let word = match decision {
-        Some(Decision::Original) => Say::WasMadeTheOriginal,
-        Some(Decision::NotACopy) => Say::WasDecidedNotACopy,
-        None => return String::new(),
-    };
-    format!("<span class=\"kind decided\">{}</span>", escape(reader.say(word)))
+pub(super) fn decided_mark(reader: &Reader, decision: Option<Decision>) -> Markup {
+    let word = decision.map(|decision| match decision {
+        Decision::Original => Say::WasMadeTheOriginal,
+        Decision::NotACopy => Say::WasDecidedNotACopy,
+    });
+    html! { @if let Some(word) = word { span.kind.decided { (reader.say(word)) } } }
 }
 
 /// What a document in a list is, and what was decided of it.
-pub(super) fn standing_marks(reader: &Reader, kind: Kind, decision: Option<Decision>) -> String {
-    let mut marks = kind_mark(reader, kind);
-    if decision.is_some() {
-        marks.push(' ');
-        marks.push_str(&decided_mark(reader, decision));
+pub(super) fn standing_marks(reader: &Reader, kind: Kind, decision: Option<Decision>) -> Markup {
+    html! {
+        (kind_mark(reader, kind))
+        @if decision.is_some() { " " (decided_mark(reader, decision)) }
     }
-    marks
 }
 
-/// The beginning of a form about a document.
-fn form(reader: &Reader, action: &str, key: &str, back: &str) -> String {
-    format!(
-        "<form class=decide action=\"{action}\" method=post>{}<input type=hidden name=key value=\"{}\"><input type=hidden name=back value={back}>",
-        form_mark(reader),
-        escape(key)
-    )
+/// A form about a document.
+fn form(reader: &Reader, action: &str, key: &str, back: &str, fields: &Markup) -> Markup {
+    html! {
+        form.decide action=(action) method="post" {
+            (form_mark(reader))
+            input type="hidden" name="key" value=(key);
+            input type="hidden" name="back" value=(back);
+            (fields)
+        }
+    }
 }
 
-fn undo_form(reader: &Reader, key: &str, entry: u64, back: &str) -> String {
-    format!(
-        "{}<input type=hidden name=entry value={entry}><button class=quiet>{}</button></form>",
-        form(reader, "/decisions/undo", key, back),
-        escape(reader.say(Say::TakeBack))
-    )
+fn undo_form(reader: &Reader, key: &str, entry: u64, back: &str) -> Markup {
+    let fields = html! {
+        input type="hidden" name="entry" value=(entry);
+        button.quiet { (reader.say(Say::TakeBack)) }
+    };
+    form(reader, "/decisions/undo", key, back, &fields)
 }
 
 /// The buttons for what is not in effect.
-fn buttons(reader: &Reader, document: &StoredDocument) -> String {
-    let mut buttons = String::new();
-    for (decision, word) in
-        [(Decision::Original, Say::MakeThisTheOriginal), (Decision::NotACopy, Say::ThisIsNotACopy)]
-    {
-        if document.decision != Some(decision) {
-            buttons.push_str(&format!(
-                "<button class=quiet name=decision value={}>{}</button>",
-                decision.name(),
-                escape(reader.say(word))
-            ));
+fn buttons(reader: &Reader, document: &StoredDocument) -> Markup {
+    let decisions =
+        [(Decision::Original, Say::MakeThisTheOriginal), (Decision::NotACopy, Say::ThisIsNotACopy)];
+    html! {
+        @for (decision, word) in decisions {
+            @if document.decision != Some(decision) {
+                button.quiet name="decision" value=(decision.name()) { (reader.say(word)) }
+            }
         }
     }
-    buttons
 }
 
 /// The last decision about a document that can be taken back.
@@ -126,16 +118,15 @@ pub(super) fn notice(
     if document.is_none_or(|document| document.decision_entry != number) {
         return Ok(());
     }
-    let undo = match entry.change {
-        DecisionChange::Decided => undo_form(reader, &entry.key, number, back),
-        DecisionChange::Undone | DecisionChange::Removed => String::new(),
-    };
     let log = link("/decisions", &[], &reader.tell(Say::RecordedAs, &[&number.to_string()]));
-    page.markup(format_args!(
-        "<div class=notice role=status><p><b>{}</b> {} <small>{log}</small></p>{undo}</div>",
-        escape(&told(reader, &entry)),
-        document_link(&entry.key, ""),
-    ));
+    page.markup(html! {
+        div.notice role="status" {
+            p { b { (told(reader, &entry)) } " " (document_link(&entry.key, "")) " " small { (log) } }
+            @if entry.change == DecisionChange::Decided {
+                (undo_form(reader, &entry.key, number, back))
+            }
+        }
+    });
     Ok(())
 }
 
@@ -154,31 +145,31 @@ pub(super) fn section(
     }
     page.section(reader.say(Say::Decision), |page| {
         match &entry {
-            Some(entry) => {
-                let by = reader.tell(Say::DecidedBy, &[&entry.who, &time(entry.time)]);
-                let reason = entry.reason.as_deref().map_or_else(String::new, |reason| {
-                    format!("<br><q dir=auto>{}</q>", escape(reason))
-                });
-                page.markup(format_args!(
-                    "<div class=decision><p>{} {}{reason}</p>{}</div>",
-                    decision_mark(reader, document.decision),
-                    escape(&by),
-                    undo_form(reader, &document.key, entry.entry, DOCUMENT)
-                ));
-            }
+            Some(entry) => page.markup(html! {
+                div.decision {
+                    p {
+                        (decision_mark(reader, document.decision)) " "
+                        (reader.tell(Say::DecidedBy, &[&entry.who, &time(entry.time)]))
+                        @if let Some(reason) = &entry.reason { br; q dir="auto" { (reason) } }
+                    }
+                    (undo_form(reader, &document.key, entry.entry, DOCUMENT))
+                }
+            }),
             None => page.paragraph(reader.say(Say::NothingDecided)),
         }
-        if document.verdict.kind != Kind::Empty {
-            page.markup(format_args!(
-                "{}<label class=f-text>{}<input type=text name=reason maxlength=1000></label>{}</form>",
-                form(reader, "/decisions", &document.key, DOCUMENT),
-                escape(reader.say(Say::ReasonIfAny)),
-                buttons(reader, document)
-            ));
-        }
-        if let Some(log) = &log {
-            page.markup(format_args!("<p>{log}</p>"));
-        }
+        let fields = html! {
+            label.f-text {
+                (reader.say(Say::ReasonIfAny))
+                input type="text" name="reason" maxlength="1000";
+            }
+            (buttons(reader, document))
+        };
+        page.markup(html! {
+            @if document.verdict.kind != Kind::Empty {
+                (form(reader, "/decisions", &document.key, DOCUMENT, &fields))
+            }
+            @if let Some(log) = &log { p { (log) } }
+        });
     });
     Ok(())
 }
@@ -189,23 +180,24 @@ pub(super) fn member_cell(
     reader: &Reader,
     document: &StoredDocument,
 ) -> Result<Cell, Problem> {
-    let mut cell = decision_mark(reader, document.decision);
-    if let Some(entry) = in_effect(service, document)? {
-        cell.push_str(&undo_form(reader, &document.key, entry.entry, FAMILY));
-    }
-    if document.verdict.kind != Kind::Empty {
-        cell.push_str(&format!(
-            "{}{}</form>",
-            form(reader, "/decisions", &document.key, FAMILY),
-            buttons(reader, document)
-        ));
-    }
-    Ok(Cell::Markup(format!("<div class=decision>{cell}</div>")))
+    let entry = in_effect(service, document)?;
+    let cell = html! {
+        div.decision {
+            (decision_mark(reader, document.decision))
+            @if let Some(entry) = &entry {
+                (undo_form(reader, &document.key, entry.entry, FAMILY))
+            }
+            @if document.verdict.kind != Kind::Empty {
+                (form(reader, "/decisions", &document.key, FAMILY, &buttons(reader, document)))
+            }
+        }
+    };
+    Ok(cell.into())
 }
 
 /// Words that do not break within.
 fn kept(words: &str) -> Cell {
-    Cell::Markup(format!("<span class=keep>{}</span>", escape(words)))
+    html! { span.keep { (words) } }.into()
 }
 
 /// What an entry tells, in a few words.
@@ -235,7 +227,7 @@ pub(crate) fn decisions_page(
     page.lead(reader.say(Say::DecisionsLead));
     if let Some(key) = key {
         let all = link("/decisions", &[], reader.say(Say::AllDecisions));
-        page.markup(format_args!("<p>{} · {all}</p>", document_link(key, "")));
+        page.markup(html! { p { (document_link(key, "")) " · " (all) } });
     }
     if entries.is_empty() {
         page.paragraph(reader.say(Say::NoDecisionsYet));
@@ -250,10 +242,10 @@ pub(crate) fn decisions_page(
                 time(entry.time).into(),
                 kept(&entry.who),
                 told(reader, entry).into(),
-                Cell::Markup(document_link(&entry.key, "")),
+                document_link(&entry.key, "").into(),
                 kept(decision_word(reader, entry.before)),
                 kept(decision_word(reader, entry.after)),
-                Cell::Markup(format!("<span dir=auto>{}</span>", escape(reason))),
+                html! { span dir="auto" { (reason) } }.into(),
             ]
         })
         .collect();

@@ -1,8 +1,9 @@
 //! One document: its text, what is known of it, what it is and why, its family, its versions.
 
+use maud::html;
 use serde::{Deserialize, Serialize};
 use wonbon_app::answers;
-use wonbon_pages::{Cell, Page, escape, fill, thousands};
+use wonbon_pages::{Cell, Page, fill_markup, thousands};
 use wonbon_store::{FamilyPart, Kind, PageHistory, Rule, StoredDocument};
 
 use super::decisions;
@@ -93,15 +94,10 @@ pub(crate) fn document(
         let end = document.text.char_indices().nth(MOST_CHARACTERS).map(|(at, _)| at);
         let shown = &document.text[..end.unwrap_or(document.text.len())];
         let language = document.language.as_deref().unwrap_or_default();
-        page.markup(format_args!(
-            "<div class=body lang=\"{}\" dir=auto>{}</div>",
-            escape(language),
-            escape(shown)
-        ));
-        if end.is_some() {
-            let rest = link("/raw", &[("key", key)], reader.say(Say::WholeText));
-            page.markup(format_args!("<p>{rest}</p>"));
-        }
+        page.markup(html! {
+            div.body lang=(language) dir="auto" { (shown) }
+            @if end.is_some() { p { (link("/raw", &[("key", key)], reader.say(Say::WholeText))) } }
+        });
     });
     Ok(reply(reader, "/document", page))
 }
@@ -109,18 +105,17 @@ pub(crate) fn document(
 /// What it is, and why.
 fn verdict(page: &mut Page, reader: &Reader, document: &StoredDocument, rule: Rule) {
     let verdict = &document.verdict;
-    let mut why = match (&verdict.original, verdict.kind) {
+    let why = match (&verdict.original, verdict.kind) {
         (Some(original), _) => {
-            let of = escape(reader.say(Say::OfOriginal));
-            fill(&of, &[&document_link(original, "")])
+            fill_markup(reader.say(Say::OfOriginal), &document_link(original, ""))
         }
-        (None, Kind::Original) if document.copies == 1 => escape(reader.say(Say::HasCopy)),
+        (None, Kind::Original) if document.copies == 1 => html! { (reader.say(Say::HasCopy)) },
         (None, Kind::Original) if document.copies > 0 => {
-            escape(&reader.tell(Say::HasCopies, &[&thousands(document.copies)]))
+            html! { (reader.tell(Say::HasCopies, &[&thousands(document.copies)])) }
         }
-        (None, Kind::Original) if document.decision.is_some() => String::new(),
-        (None, Kind::Original) => escape(reader.say(Say::NoEarlierLikeIt)),
-        (None, _) => escape(reader.say(Say::WithoutWords)),
+        (None, Kind::Original) if document.decision.is_some() => html! {},
+        (None, Kind::Original) => html! { (reader.say(Say::NoEarlierLikeIt)) },
+        (None, _) => html! { (reader.say(Say::WithoutWords)) },
     };
     let mut facts = Vec::new();
     if let Some(resemblance) = verdict.resemblance {
@@ -135,10 +130,12 @@ fn verdict(page: &mut Page, reader: &Reader, document: &StoredDocument, rule: Ru
     if document.decision.is_some() && verdict.kind == Kind::Original {
         facts.push(reader.say(Say::ByDecision).to_owned());
     }
-    if !facts.is_empty() {
-        why.push_str(&format!(" <small>({})</small>", escape(&facts.join(", "))));
-    }
-    page.markup(format_args!("<p class=verdict>{} {why}</p>", kind_mark(reader, verdict.kind)));
+    page.markup(html! {
+        p.verdict {
+            (kind_mark(reader, verdict.kind)) " " (why)
+            @if !facts.is_empty() { " " small { "(" (facts.join(", ")) ")" } }
+        }
+    });
 }
 
 fn links(page: &mut Page, reader: &Reader, document: &StoredDocument) {
@@ -154,13 +151,20 @@ fn links(page: &mut Page, reader: &Reader, document: &StoredDocument) {
     links.push(link("/changes", &[("url", key)], reader.say(Say::Changes)));
     links.push(link("/raw", &[("key", key)], reader.say(Say::PlainText)));
     links.push(link("/document.json", &[("key", key)], "JSON"));
-    page.markup(format_args!("<p class=links>{}</p>", links.join(" ")));
+    page.markup(html! {
+        p.links {
+            @for (at, link) in links.iter().enumerate() {
+                @if at > 0 { " " }
+                (link)
+            }
+        }
+    });
 }
 
 fn facts(page: &mut Page, reader: &Reader, document: &StoredDocument) {
-    let mut rows = vec![(Say::Key, Cell::Markup(outside_link(&document.key)))];
+    let mut rows: Vec<(Say, Cell)> = vec![(Say::Key, outside_link(&document.key).into())];
     if let Some(url) = document.url.as_ref().filter(|url| **url != document.key) {
-        rows.push((Say::Address, Cell::Markup(outside_link(url))));
+        rows.push((Say::Address, outside_link(url).into()));
     }
     for (name, value) in [
         (Say::Site, &document.site),
@@ -211,12 +215,12 @@ fn members(page: &mut Page, reader: &Reader, family: &FamilyPart, key: &str) {
         .map(|document| {
             let mut row = family_row(reader, document, original, key);
             let (kind, decision) = (document.verdict.kind, document.decision);
-            row[0] = Cell::Markup(decisions::standing_marks(reader, kind, decision));
+            row[0] = decisions::standing_marks(reader, kind, decision).into();
             row
         })
         .collect();
     page.table(&family_columns(reader), &rows);
     let all = reader.tell(Say::FamilyOf, &[&thousands(family.total)]);
     let all = link("/family", &[("key", original)], &all);
-    page.markup(format_args!("<p>{all}</p>"));
+    page.markup(html! { p { (all) } });
 }

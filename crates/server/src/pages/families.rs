@@ -1,6 +1,7 @@
 //! Families: how large, the largest; and one of them with how much its documents resemble each other.
 
-use wonbon_pages::{Cell, Page, escape, thousands};
+use maud::html;
+use wonbon_pages::{Cell, Page, thousands};
 use wonbon_sketch::ElementSet;
 use wonbon_store::{Families, FamilyPart};
 use wonbon_text::shingles::Shingler;
@@ -51,17 +52,14 @@ pub(crate) fn families_page(reader: &Reader, found: &Families, next: Option<Stri
             .map(|family| {
                 let original = &family.original;
                 let title = original.title.as_deref().unwrap_or_default();
+                let shown = if title.trim().is_empty() { &original.key } else { title };
+                let named = html! {
+                    (link("/family", &[("key", &original.key)], shown)) " "
+                    (decisions::decided_mark(reader, original.decision))
+                    br; small { (original.key) }
+                };
                 vec![
-                    Cell::Markup(format!(
-                        "{} {}<br><small>{}</small>",
-                        link(
-                            "/family",
-                            &[("key", &original.key)],
-                            if title.trim().is_empty() { &original.key } else { title }
-                        ),
-                        decisions::decided_mark(reader, original.decision),
-                        escape(&original.key)
-                    )),
+                    named.into(),
                     family.copies.into(),
                     family.sites.into(),
                     time(original.created).into(),
@@ -74,7 +72,7 @@ pub(crate) fn families_page(reader: &Reader, found: &Families, next: Option<Stri
         page.table(&columns, &rows);
     });
     next_link(&mut page, reader, "/families", &[], next.as_deref());
-    page.markup(format_args!("<p>{}</p>", link("/decisions", &[], reader.say(Say::AllDecisions))));
+    page.markup(html! { p { (link("/decisions", &[], reader.say(Say::AllDecisions))) } });
     reply(reader, "/families", page)
 }
 
@@ -97,7 +95,7 @@ pub(crate) fn family_page(
         .filter(|title| !title.trim().is_empty())
         .unwrap_or_else(|| original.clone());
     let mut page = page(reader, &format!("{title} · {}", reader.say(Say::Family)));
-    page.markup(format_args!("<h1>{}</h1>", document_link(&original, &title)));
+    page.markup(html! { h1 { (document_link(&original, &title)) } });
     page.lead(&reader.tell(Say::FamilyOf, &[&thousands(part.total)]));
     decisions::notice(&mut page, service, reader, decided, "family")?;
     time_line(&mut page, reader, &part.documents);
@@ -111,7 +109,7 @@ pub(crate) fn family_page(
     let mut columns = family_columns(reader).to_vec();
     columns.insert(columns.len() - 1, reader.say(Say::Decision));
     page.table(&columns, &rows);
-    page.markup(format_args!("<p>{}</p>", link("/decisions", &[], reader.say(Say::AllDecisions))));
+    page.markup(html! { p { (link("/decisions", &[], reader.say(Say::AllDecisions))) } });
     next_link(&mut page, reader, "/family", &[("key", &original)], next.as_deref());
     if part.documents.len() > 1 {
         page.section(reader.say(Say::Matrix), |page| {
@@ -134,23 +132,24 @@ fn matrix(page: &mut Page, service: &Service, part: &FamilyPart) {
             ElementSet::new(all)
         })
         .collect();
-    page.markup(format_args!("<div class=wide tabindex=0><table class=matrix><tr><td></td>"));
-    for number in 1..=documents.len() {
-        page.markup(format_args!("<th scope=col>{number}</th>"));
-    }
-    page.markup(format_args!("</tr>"));
-    for (at, document) in documents.iter().enumerate() {
-        page.markup(format_args!(
-            "<tr><th scope=row>{} <small>{}</small></th>",
-            at + 1,
-            escape(&document.key)
-        ));
-        for other in &sets {
-            let resemblance = sets[at].resemblance(other);
-            let class = (resemblance * 10.0).floor().clamp(0.0, 10.0) as u32;
-            page.markup(format_args!("<td class=\"n m{class}\">{resemblance:.2}</td>"));
+    page.markup(html! {
+        div.wide tabindex="0" {
+            table.matrix {
+                tr {
+                    td {}
+                    @for number in 1..=documents.len() { th scope="col" { (number) } }
+                }
+                @for (at, document) in documents.iter().enumerate() {
+                    tr {
+                        th scope="row" { (at + 1) " " small { (document.key) } }
+                        @for other in &sets {
+                            @let resemblance = sets[at].resemblance(other);
+                            @let class = (resemblance * 10.0).floor().clamp(0.0, 10.0) as u32;
+                            td.n.{ "m" (class) } { (format_args!("{resemblance:.2}")) }
+                        }
+                    }
+                }
+            }
         }
-        page.markup(format_args!("</tr>"));
-    }
-    page.markup(format_args!("</table></div>"));
+    });
 }

@@ -6,10 +6,11 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION, SET_COOKIE};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use maud::{DOCTYPE, Markup, html};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use wonbon_app::tokens::hexadecimal;
-use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, escape, fill};
+use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, fill};
 
 use super::pieces::quoted;
 use crate::messages::Say;
@@ -79,38 +80,57 @@ pub(crate) fn reply(reader: &Reader, here: &str, page: Page) -> Reply {
 }
 
 fn framed(reader: &Reader, here: &str, page: &Page) -> String {
-    let edition = EDITION.as_str();
-    let title = match page.title() {
-        "" => "Wonbon".to_owned(),
-        title => format!("{} · Wonbon", escape(title)),
-    };
+    let file = |name: &str| format!("/static/{name}?v={}", *EDITION);
     let scheme = match reader.scheme {
-        Scheme::Auto => "",
-        Scheme::Light => " class=light",
-        Scheme::Dark => " class=dark",
+        Scheme::Auto => None,
+        Scheme::Light => Some("light"),
+        Scheme::Dark => Some("dark"),
     };
-    let mut links = String::new();
-    for (address, name) in LINKS {
-        let current = if address == here { " aria-current=page" } else { "" };
-        links.push_str(&format!(
-            "<li><a href=\"{address}\"{current}>{}</a></li>",
-            escape(reader.say(name))
-        ));
-    }
-    format!(
-        "<!doctype html><html lang={}{scheme}><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\"><meta name=color-scheme content=\"light dark\"><title>{title}</title><link rel=stylesheet href=\"/static/wonbon.css?v={edition}\"><link rel=icon href=\"/static/wonbon.svg?v={edition}\"><script src=\"/static/wonbon.js?v={edition}\" defer></script></head><body><a class=skip href=\"#main\">{}</a><header><nav aria-label=\"{}\"><a class=brand href=\"/\"><img src=\"/static/wonbon.svg?v={edition}\" alt=\"\" width=24 height=24>Wonbon</a><ul>{links}</ul></nav>{}</header><main id=main tabindex=-1>\n{}</main><footer><a href=\"/docs\">{}</a>{}</footer></body></html>\n",
-        reader.language.code(),
-        escape(reader.say(Say::SkipToContent)),
-        escape(reader.say(Say::Navigation)),
-        choices(reader),
-        page.body(),
-        escape(reader.say(Say::Docs)),
-        twin(reader, here),
-    )
+    let page = html! {
+        (DOCTYPE)
+        html lang=(reader.language.code()) class=[scheme] {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { @if !page.title().is_empty() { (page.title()) " · " } "Wonbon" }
+                link rel="stylesheet" href=(file("wonbon.css"));
+                link rel="icon" href=(file("wonbon.svg"));
+                script src=(file("wonbon.js")) defer {}
+            }
+            body {
+                a.skip href="#main" { (reader.say(Say::SkipToContent)) }
+                header {
+                    nav aria-label=(reader.say(Say::Navigation)) {
+                        a.brand href="/" {
+                            img src=(file("wonbon.svg")) alt="" width="24" height="24";
+                            "Wonbon"
+                        }
+                        ul {
+                            @for (address, name) in LINKS {
+                                @let current = (address == here).then_some("page");
+                                li { a href=(address) aria-current=[current] { (reader.say(name)) } }
+                            }
+                        }
+                    }
+                    (choices(reader))
+                }
+                main id="main" tabindex="-1" { "\n" (page.body()) }
+                footer {
+                    a href="/docs" { (reader.say(Say::Docs)) }
+                    @if let Some(twin) = twin(reader, here) {
+                        " · " a href=(twin) rel="alternate" { "JSON" }
+                    }
+                }
+            }
+        }
+        "\n"
+    };
+    page.into_string()
 }
 
-/// The link to a page's JSON, where it would say something.
-fn twin(reader: &Reader, here: &str) -> String {
+/// The address of a page's JSON, where it would say something.
+fn twin(reader: &Reader, here: &str) -> Option<String> {
     let (path, question) = reader.address.split_once('?').unwrap_or((&reader.address, ""));
     let answers = match path {
         "/" | "/changes" | "/watch" | "/families" | "/decisions" | "/status" | "/jobs" => true,
@@ -121,41 +141,38 @@ fn twin(reader: &Reader, here: &str) -> String {
     };
     // A problem's page stands under no link.
     if !answers || here.is_empty() {
-        return String::new();
+        return None;
     }
     let path = if path == "/" { "/index" } else { path };
     let mark = if question.is_empty() { "" } else { "?" };
-    let twin = format!("{path}.json{mark}{question}");
-    format!(" · <a href=\"{}\" rel=alternate>JSON</a>", escape(&twin))
+    Some(format!("{path}.json{mark}{question}"))
 }
 
 /// Language, light and dark, signing in and out.
-fn choices(reader: &Reader) -> String {
-    let mut text =
-        format!("<ul class=choices aria-label=\"{}\">", escape(reader.say(Say::Choices)));
-    let mut choice = |what: &str, value: &str, name: &str, language: &str, chosen: bool| {
+fn choices(reader: &Reader) -> Markup {
+    let choice = |what: &str, value: &str, name: &str, language: Option<&str>, chosen: bool| {
         let address = address("/choose", &[(what, value), ("back", &reader.address)]);
-        let current = if chosen { " aria-current=true" } else { "" };
-        text.push_str(&format!(
-            "<li><a href=\"{}\"{language}{current} rel=nofollow>{}</a></li>",
-            escape(&address),
-            escape(name)
-        ));
+        let current = chosen.then_some("true");
+        html! {
+            li { a href=(address) lang=[language] aria-current=[current] rel="nofollow" { (name) } }
+        }
     };
+    let schemes =
+        [(Scheme::Auto, Say::Auto), (Scheme::Light, Say::Light), (Scheme::Dark, Say::Dark)];
     let language = reader.language;
-    choice("language", "ko", "한국어", " lang=ko", language == Language::Korean);
-    choice("language", "en", "English", " lang=en", language == Language::English);
-    for (scheme, name) in
-        [(Scheme::Auto, Say::Auto), (Scheme::Light, Say::Light), (Scheme::Dark, Say::Dark)]
-    {
-        choice("scheme", scheme.name(), reader.say(name), "", reader.scheme == scheme);
+    html! {
+        ul.choices aria-label=(reader.say(Say::Choices)) {
+            (choice("language", "ko", "한국어", Some("ko"), language == Language::Korean))
+            (choice("language", "en", "English", Some("en"), language == Language::English))
+            @for (scheme, name) in schemes {
+                (choice("scheme", scheme.name(), reader.say(name), None, reader.scheme == scheme))
+            }
+            @if let Some(signed_in) = reader.signed_in {
+                @let name = if signed_in { Say::SignOut } else { Say::SignIn };
+                li { a href="/login" { (reader.say(name)) } }
+            }
+        }
     }
-    if let Some(signed_in) = reader.signed_in {
-        let name = if signed_in { Say::SignOut } else { Say::SignIn };
-        text.push_str(&format!("<li><a href=\"/login\">{}</a></li>", escape(reader.say(name))));
-    }
-    text.push_str("</ul>");
-    text
 }
 
 /// An address with its question.
@@ -238,14 +255,13 @@ pub(crate) fn problem_page(problem: &Problem, reader: &Reader) -> Response {
     let mut page = page(reader, title);
     page.heading(title);
     // The facts are told in one language.
-    page.markup(format_args!("<p class=lead lang=en>{}</p>", quoted(&problem.detail)));
-    if problem.code.status() == StatusCode::UNAUTHORIZED {
-        page.markup(format_args!(
-            "<p><a class=button href=\"/login\">{}</a></p>",
-            escape(reader.say(Say::SignIn))
-        ));
-    }
-    page.markup(format_args!("<p><code>{}</code></p>", problem.code.name()));
+    page.markup(html! {
+        p.lead lang="en" { (quoted(&problem.detail)) }
+        @if problem.code.status() == StatusCode::UNAUTHORIZED {
+            p { a.button href="/login" { (reader.say(Say::SignIn)) } }
+        }
+        p { code { (problem.code.name()) } }
+    });
     let mut response = reply(reader, "", page).with_status(problem.code.status()).into_response();
     response.headers_mut().extend(problem.headers());
     // A problem leads nowhere.

@@ -1,8 +1,9 @@
 //! The first page: one box for a URL, a text or a query; counters; what came in lately.
 
+use maud::html;
 use serde::{Deserialize, Serialize};
 use wonbon_app::answers;
-use wonbon_pages::{Card, Cell, escape, thousands};
+use wonbon_pages::{Card, Cell, thousands};
 use wonbon_store::Counts;
 
 use super::decisions::standing_marks;
@@ -46,13 +47,14 @@ pub(crate) fn home(service: &Service, _: Nothing, view: &View) -> Result<Reply, 
     let mut page = page(reader, "");
     page.heading(reader.say(Say::HomeTitle));
     page.lead(reader.say(Say::HomeLead));
-    page.markup(format_args!(
-        "<form class=box action=\"/go\" method=post>{}<label for=q>{}</label><textarea id=q name=q rows=3 required placeholder=\"{}\"></textarea><button>{}</button></form>",
-        form_mark(reader),
-        escape(reader.say(Say::BoxLabel)),
-        escape(reader.say(Say::BoxPlaceholder)),
-        escape(reader.say(Say::BoxButton))
-    ));
+    page.markup(html! {
+        form.box action="/go" method="post" {
+            (form_mark(reader))
+            label for="q" { (reader.say(Say::BoxLabel)) }
+            textarea id="q" name="q" rows="3" required placeholder=(reader.say(Say::BoxPlaceholder)) {}
+            button { (reader.say(Say::BoxButton)) }
+        }
+    });
     page.cards(&cards(reader, &counts));
     page.subheading(reader.say(Say::Latest));
     if latest.is_empty() {
@@ -63,17 +65,16 @@ pub(crate) fn home(service: &Service, _: Nothing, view: &View) -> Result<Reply, 
         .iter()
         .map(|listed| {
             let title = listed.title.as_deref().unwrap_or_default();
-            let mut named = document_link(&listed.key, title);
-            if !title.trim().is_empty() {
-                named.push_str(&format!("<br><small>{}</small>", escape(&listed.key)));
-            }
-            if let Some(original) = &listed.original {
-                let of = reader.tell(Say::OfOriginal, &[original]);
-                named.push_str(&format!("<br><small>{}</small>", escape(&of)));
-            }
+            let named = html! {
+                (document_link(&listed.key, title))
+                @if !title.trim().is_empty() { br; small { (listed.key) } }
+                @if let Some(original) = &listed.original {
+                    br; small { (reader.tell(Say::OfOriginal, &[original])) }
+                }
+            };
             vec![
-                Cell::Markup(standing_marks(reader, listed.kind, listed.decision)),
-                Cell::Markup(named),
+                standing_marks(reader, listed.kind, listed.decision).into(),
+                named.into(),
                 time(listed.created).into(),
                 listed.words.into(),
             ]

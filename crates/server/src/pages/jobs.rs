@@ -3,8 +3,9 @@
 //! Parts marked with `data-live` are taken anew from the page itself when an event of the job comes; without
 //! script the page says the same when it is loaded again.
 
+use maud::{Markup, html};
 use wonbon_app::jobs::{Job, JobState, Wanted};
-use wonbon_pages::{Cell, Page, bytes, escape, thousands};
+use wonbon_pages::{Cell, Page, bytes, thousands};
 
 use super::frame::{address, page, reply};
 use super::pieces::{form_mark, link, next_link, shown_time};
@@ -43,8 +44,8 @@ fn state_word(reader: &Reader, job: &Job) -> &'static str {
 }
 
 /// How a job is, as a mark that does not rest on its colour.
-fn state_mark(reader: &Reader, job: &Job) -> String {
-    format!("<span class=\"state {}\">{}</span>", job.state.name(), escape(state_word(reader, job)))
+fn state_mark(reader: &Reader, job: &Job) -> Markup {
+    html! { span.state.(job.state.name()) { (state_word(reader, job)) } }
 }
 
 /// The word for something that a job counts.
@@ -93,19 +94,15 @@ pub(super) fn progress_bar(page: &mut Page, reader: &Reader, job: &Job) {
         Some(total) => reader.tell(Say::DoneOf, &[&shown(progress.done), &shown(total)]),
         None => shown(progress.done),
     };
-    let bar = match progress.total {
-        Some(total) => format!(
-            "<progress value={} max={total} aria-label=\"{}\"></progress>",
-            progress.done.min(total),
-            escape(&phase)
-        ),
-        None => String::new(),
-    };
-    page.markup(format_args!(
-        "<p class=progress>{} {bar} <span>{}</span></p>",
-        escape(&phase),
-        escape(&told)
-    ));
+    page.markup(html! {
+        p.progress {
+            (phase) " "
+            @if let Some(total) = progress.total {
+                progress value=(progress.done.min(total)) max=(total) aria-label=(phase) {}
+            }
+            " " span { (told) }
+        }
+    });
 }
 
 /// How a job is, and what can be done about it.
@@ -119,33 +116,28 @@ pub(super) fn state_part(page: &mut Page, reader: &Reader, job: &Job, is_crawl_p
         (JobState::Paused, _) => &[("resume", Say::ResumeJob), ("cancel", Say::CancelJob)],
         (JobState::Cancelled | JobState::Failed, _) => &[("resume", Say::ResumeJob)],
     };
-    page.markup(format_args!(
-        "<div id=job-state data-live=state><p role=status>{}</p>",
-        state_mark(reader, job)
-    ));
-    if let Some(error) = &job.error {
-        page.markup(format_args!("<p class=error lang=en>{}</p>", escape(error)));
-    }
-    if !buttons.is_empty() {
-        page.markup(format_args!(
-            "<form class=change action=\"/job\" method=post>{}<input type=hidden name=number value={}><input type=hidden name=crawl value={is_crawl_page}>",
-            form_mark(reader),
-            job.number
-        ));
-        for (change, name) in buttons {
-            let quiet = if *change == "cancel" { " class=quiet" } else { "" };
-            page.markup(format_args!(
-                "<button name=change value={change}{quiet}>{}</button>",
-                escape(reader.say(*name))
-            ));
+    page.markup(html! {
+        div id="job-state" data-live="state" {
+            p role="status" { (state_mark(reader, job)) }
+            @if let Some(error) = &job.error { p.error lang="en" { (error) } }
+            @if !buttons.is_empty() {
+                form.change action="/job" method="post" {
+                    (form_mark(reader))
+                    input type="hidden" name="number" value=(job.number);
+                    input type="hidden" name="crawl" value=(is_crawl_page);
+                    @for (change, name) in buttons {
+                        button name="change" value=(change) class=[(*change == "cancel").then_some("quiet")] {
+                            (reader.say(*name))
+                        }
+                    }
+                }
+            }
         }
-        page.markup(format_args!("</form>"));
-    }
-    page.markup(format_args!("</div>"));
+    });
 }
 
-/// Begins what a script may keep up to date, if something can still change.
-pub(super) fn begin_live(page: &mut Page, jobs: &[&Job]) {
+/// What a script may keep up to date, if something can still change.
+pub(super) fn live(page: &mut Page, jobs: &[&Job], content: impl FnOnce(&mut Page)) {
     let sources: Vec<String> = jobs
         .iter()
         .filter(|job| !job.state.is_end())
@@ -153,11 +145,19 @@ pub(super) fn begin_live(page: &mut Page, jobs: &[&Job]) {
         .take(2)
         .map(|job| format!("/v1/jobs/{}/events", job.number))
         .collect();
-    page.markup(format_args!("<div data-events=\"{}\">", sources.join(" ")));
+    page.within(|inside| html! { div data-events=(sources.join(" ")) { (inside) } }, content);
 }
 
-pub(super) fn end_live(page: &mut Page) {
-    page.markup(format_args!("</div>"));
+/// The part of [`live`] that changes with a job's progress.
+pub(super) fn live_progress(page: &mut Page, content: impl FnOnce(&mut Page)) {
+    let wrap = |inside| html! { div id="job-progress" data-live="progress" { (inside) } };
+    page.within(wrap, content);
+}
+
+/// The list of jobs, which changes with their progress.
+pub(super) fn live_list(page: &mut Page, content: impl FnOnce(&mut Page)) {
+    let wrap = |inside| html! { div id="job-list" data-live="progress" { (inside) } };
+    page.within(wrap, content);
 }
 
 /// When a job was asked for, began and ended, and who asked.
@@ -214,11 +214,9 @@ pub(super) fn notes(page: &mut Page, reader: &Reader, job: &Job) {
         return;
     }
     page.section(reader.say(Say::Notes), |page| {
-        page.markup(format_args!("<ul class=notes>"));
-        for note in &job.progress.notes {
-            page.markup(format_args!("<li lang=en>{}</li>", escape(note)));
-        }
-        page.markup(format_args!("</ul>"));
+        page.markup(html! {
+            ul.notes { @for note in &job.progress.notes { li lang="en" { (note) } } }
+        });
     });
 }
 
@@ -227,20 +225,19 @@ fn skipped(page: &mut Page, reader: &Reader, job: &Job) {
     let skipped = job.result.as_ref().and_then(|result| result["skipped_first"].as_array());
     let Some(skipped) = skipped.filter(|skipped| !skipped.is_empty()) else { return };
     page.section(reader.say(Say::SkippedFirst), |page| {
-        page.markup(format_args!("<ul class=skipped>"));
-        for row in skipped {
-            let file = row["file"].as_str().unwrap_or_default();
-            let place = match row["row"].as_u64() {
-                Some(row) => format!("{file}:{row}"),
-                None => file.to_owned(),
-            };
-            page.markup(format_args!(
-                "<li><code>{}</code> <span lang=en>{}</span></li>",
-                escape(&place),
-                escape(row["why"].as_str().unwrap_or_default())
-            ));
-        }
-        page.markup(format_args!("</ul>"));
+        page.markup(html! {
+            ul.skipped {
+                @for row in skipped {
+                    li {
+                        code {
+                            (row["file"].as_str().unwrap_or_default())
+                            @if let Some(row) = row["row"].as_u64() { ":" (row) }
+                        }
+                        " " span lang="en" { (row["why"].as_str().unwrap_or_default()) }
+                    }
+                }
+            }
+        });
     });
 }
 
@@ -251,14 +248,21 @@ pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
     let mut page = page(reader, &title);
     page.heading(&title);
     page.lead(&job.asked.about());
-    begin_live(&mut page, &[job]);
-    state_part(&mut page, reader, job, false);
-    page.markup(format_args!("<div id=job-progress data-live=progress>"));
-    progress_bar(&mut page, reader, job);
+    live(&mut page, &[job], |page| {
+        state_part(page, reader, job, false);
+        live_progress(page, |page| came_of(page, reader, job));
+    });
+    parameters(&mut page, reader, job);
+    reply(reader, "/jobs", page)
+}
+
+/// How far a job is and what came of it.
+fn came_of(page: &mut Page, reader: &Reader, job: &Job) {
+    progress_bar(page, reader, job);
     if job.asked.is_crawl() {
         let number = job.number.to_string();
         let shown = link("/crawl", &[("number", &number)], reader.say(Say::ShowCrawl));
-        page.markup(format_args!("<p>{shown}</p>"));
+        page.markup(html! { p { (shown) } });
     } else if !job.progress.counts.is_empty() {
         let rows: Vec<Vec<Cell>> = job
             .progress
@@ -267,9 +271,8 @@ pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
             .map(|(name, count)| vec![count_word(reader, name).into(), (*count).into()])
             .collect();
         page.section(reader.say(Say::CameOf), |page| {
-            page.markup(format_args!("<div class=counts>"));
-            page.table(&[], &rows);
-            page.markup(format_args!("</div>"));
+            let counts = |inside| html! { div.counts { (inside) } };
+            page.within(counts, |page| page.table(&[], &rows));
         });
     }
     if let Some(durable) = job.durable.as_ref().filter(|_| job.state != JobState::Done) {
@@ -277,13 +280,9 @@ pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
         let documents = thousands(durable.summary.documents);
         page.paragraph(&reader.tell(Say::DurableSoFar, &[&documents, &pieces]));
     }
-    skipped(&mut page, reader, job);
-    notes(&mut page, reader, job);
-    facts(&mut page, reader, job);
-    page.markup(format_args!("</div>"));
-    end_live(&mut page);
-    parameters(&mut page, reader, job);
-    reply(reader, "/jobs", page)
+    skipped(page, reader, job);
+    notes(page, reader, job);
+    facts(page, reader, job);
 }
 
 /// Jobs as a table.
@@ -293,10 +292,8 @@ pub(super) fn job_table(page: &mut Page, reader: &Reader, jobs: &[&Job]) {
         .map(|job| {
             let path = if job.asked.is_crawl() { "/crawl" } else { "/job" };
             let number = job.number.to_string();
-            let named = format!(
-                "<a class=number href=\"{}\">{number}</a>",
-                escape(&address(path, &[("number", &number)]))
-            );
+            let named =
+                html! { a.number href=(address(path, &[("number", &number)])) { (number) } };
             let far = match (job.progress.total, job.state) {
                 (_, JobState::Done) => "100 %".to_owned(),
                 (_, JobState::Failed) => "–".to_owned(),
@@ -306,9 +303,9 @@ pub(super) fn job_table(page: &mut Page, reader: &Reader, jobs: &[&Job]) {
                 _ => "–".to_owned(),
             };
             vec![
-                Cell::Markup(named),
+                named.into(),
                 kind_word(reader, job.asked.kind()).into(),
-                Cell::Markup(state_mark(reader, job)),
+                state_mark(reader, job).into(),
                 job.asked.about().into(),
                 Cell::Number(far),
                 shown_time(&job.created).into(),
@@ -338,43 +335,42 @@ pub(crate) fn jobs_page(
     page.heading(reader.say(Say::Jobs));
     page.lead(reader.say(Say::JobsLead));
     let jobs: Vec<&Job> = jobs.iter().collect();
-    begin_live(&mut page, &jobs);
-    page.markup(format_args!("<div id=job-list data-live=progress>"));
-    if jobs.is_empty() {
-        page.paragraph(reader.say(Say::NoJobsYet));
-    } else {
-        job_table(&mut page, reader, &jobs);
-    }
-    page.markup(format_args!("</div>"));
-    end_live(&mut page);
+    live(&mut page, &jobs, |page| {
+        live_list(page, |page| {
+            if jobs.is_empty() {
+                page.paragraph(reader.say(Say::NoJobsYet));
+            } else {
+                job_table(page, reader, &jobs);
+            }
+        });
+    });
     next_link(&mut page, reader, "/jobs", &[], next);
     page.section(reader.say(Say::StartJob), |page| start_form(page, reader, inputs));
     reply(reader, "/jobs", page)
 }
 
 fn start_form(page: &mut Page, reader: &Reader, inputs: &[String]) {
-    page.markup(format_args!(
-        "<form class=start action=\"/jobs\" method=post>{}<label>{}<select name=kind>",
-        form_mark(reader),
-        escape(reader.say(Say::JobKind))
-    ));
-    for kind in ["import", "dedup", "cluster"] {
-        page.markup(format_args!(
-            "<option value={kind}>{}</option>",
-            escape(kind_word(reader, kind))
-        ));
-    }
-    page.markup(format_args!(
-        "</select></label><label class=long>{}<textarea name=inputs rows=3 required></textarea></label>",
-        escape(reader.say(Say::JobInputs))
-    ));
-    for (name, label) in [("threshold", Say::JobThreshold), ("sweep", Say::JobSweep)] {
-        page.markup(format_args!(
-            "<label>{}<input type=text name={name}></label>",
-            escape(reader.say(label))
-        ));
-    }
-    page.markup(format_args!("<button>{}</button></form>", escape(reader.say(Say::StartJob))));
+    page.markup(html! {
+        form.start action="/jobs" method="post" {
+            (form_mark(reader))
+            label {
+                (reader.say(Say::JobKind))
+                select name="kind" {
+                    @for kind in ["import", "dedup", "cluster"] {
+                        option value=(kind) { (kind_word(reader, kind)) }
+                    }
+                }
+            }
+            label.long {
+                (reader.say(Say::JobInputs))
+                textarea name="inputs" rows="3" required {}
+            }
+            @for (name, label) in [("threshold", Say::JobThreshold), ("sweep", Say::JobSweep)] {
+                label { (reader.say(label)) input type="text" name=(name); }
+            }
+            button { (reader.say(Say::StartJob)) }
+        }
+    });
     if inputs.is_empty() {
         page.paragraph(reader.say(Say::NoInputs));
     } else {

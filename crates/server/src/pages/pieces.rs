@@ -1,8 +1,7 @@
 //! Pieces that several pages have: links to documents, verdicts, forms, times, time lines.
 
-use std::fmt::Write as _;
-
-use wonbon_pages::{Cell, Page, escape};
+use maud::{Markup, html};
+use wonbon_pages::{Cell, Page};
 use wonbon_store::{Kind, StoredDocument};
 use wonbon_time::Timestamp;
 
@@ -48,52 +47,49 @@ pub(super) fn kind_word(reader: &Reader, kind: Kind) -> &'static str {
 }
 
 /// The same, as a mark that does not rest on its colour.
-pub(super) fn kind_mark(reader: &Reader, kind: Kind) -> String {
+pub(super) fn kind_mark(reader: &Reader, kind: Kind) -> Markup {
     let class = if kind.is_copy() { "copy" } else { "first" };
-    format!("<span class=\"kind {class}\">{}</span>", escape(kind_word(reader, kind)))
+    html! { span.kind.(class) { (kind_word(reader, kind)) } }
 }
 
 /// A link to a document's page.
-pub(super) fn document_link(key: &str, shown: &str) -> String {
-    let shown = if shown.trim().is_empty() { key } else { shown };
-    format!("<a href=\"{}\">{}</a>", escape(&address("/document", &[("key", key)])), escape(shown))
+pub(super) fn document_link(key: &str, shown: &str) -> Markup {
+    link("/document", &[("key", key)], if shown.trim().is_empty() { key } else { shown })
 }
 
 /// A link out of the service, if it leads to a web page; otherwise the words.
-pub(super) fn outside_link(url: &str) -> String {
+pub(super) fn outside_link(url: &str) -> Markup {
     let is_web = url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-    if is_web {
-        format!("<a href=\"{0}\" rel=\"noreferrer nofollow\">{0}</a>", escape(url))
-    } else {
-        escape(url)
+    html! {
+        @if is_web { a href=(url) rel="noreferrer nofollow" { (url) } } @else { (url) }
     }
 }
 
 /// A link with a question.
-pub(super) fn link(path: &str, question: &[(&str, &str)], shown: &str) -> String {
-    format!("<a href=\"{}\">{}</a>", escape(&address(path, question)), escape(shown))
+pub(super) fn link(path: &str, question: &[(&str, &str)], shown: &str) -> Markup {
+    html! { a href=(address(path, question)) { (shown) } }
 }
 
 /// A paragraph of our own words in which what stands between back quotes is code.
 pub(crate) fn coded_paragraph(page: &mut Page, text: &str) {
-    let mut markup = String::new();
-    for (at, piece) in text.split('`').enumerate() {
-        let piece = escape(piece);
-        let is_code = at % 2 == 1;
-        markup.push_str(&if is_code { format!("<code>{piece}</code>") } else { piece });
-    }
-    page.markup(format_args!("<p>{markup}</p>"));
+    page.markup(html! {
+        p {
+            @for (at, piece) in text.split('`').enumerate() {
+                @if at % 2 == 1 { code { (piece) } } @else { (piece) }
+            }
+        }
+    });
 }
 
 /// A text that may hold others' words, with quotation marks for its back quotes: no text makes a tag.
 pub(super) fn quoted(text: &str) -> String {
-    let mut markup = String::new();
+    let mut quoted = String::new();
     for (at, piece) in text.split('`').enumerate() {
         let mark = ["", "“", "”"][if at == 0 { 0 } else { 2 - at % 2 }];
-        markup.push_str(mark);
-        markup.push_str(&escape(piece));
+        quoted.push_str(mark);
+        quoted.push_str(piece);
     }
-    markup
+    quoted
 }
 
 /// A field of a form: its name, what stands over it, what is in it.
@@ -106,21 +102,19 @@ pub(super) struct Field<'a> {
 
 /// A form that asks: its fields stand in the address.
 pub(super) fn asking_form(page: &mut Page, path: &str, fields: &[Field<'_>], button: &str) {
-    page.markup(format_args!("<form class=ask action=\"{path}\" method=get>"));
-    for field in fields {
-        let Field { name, label, value, kind } = field;
-        page.markup(format_args!(
-            "<label class=f-{kind}>{}<input type={kind} name={name} value=\"{}\"></label>",
-            escape(label),
-            escape(value)
-        ));
-    }
-    page.markup(format_args!("<button>{}</button></form>", escape(button)));
+    page.markup(html! {
+        form.ask action=(path) method="get" {
+            @for Field { name, label, value, kind } in fields {
+                label class={ "f-" (kind) } { (label) input type=(kind) name=(name) value=(value); }
+            }
+            button { (button) }
+        }
+    });
 }
 
 /// The mark that makes a form ours.
-pub(super) fn form_mark(reader: &Reader) -> String {
-    format!("<input type=hidden name=form value=\"{}\">", reader.form_mark)
+pub(super) fn form_mark(reader: &Reader) -> Markup {
+    html! { input type="hidden" name="form" value=(reader.form_mark); }
 }
 
 /// The link to the next part of a list.
@@ -135,11 +129,9 @@ pub(super) fn next_link(
         let mut question = question.to_vec();
         question.push(("cursor", next));
         let link = address(path, &question);
-        page.markup(format_args!(
-            "<p class=more><a class=button rel=next href=\"{}\">{}</a></p>",
-            escape(&link),
-            escape(reader.say(Say::More))
-        ));
+        page.markup(html! {
+            p.more { a.button rel="next" href=(link) { (reader.say(Say::More)) } }
+        });
     }
 }
 
@@ -152,29 +144,22 @@ pub(super) fn family_row(
     here: &str,
 ) -> Vec<Cell> {
     let title = document.title.as_deref().unwrap_or_default();
-    let named = if title.is_empty() {
-        document_link(&document.key, "")
-    } else {
-        format!(
-            "{}<br><small>{}</small>",
-            document_link(&document.key, title),
-            escape(&document.key)
-        )
+    let named = html! {
+        (document_link(&document.key, title))
+        @if !title.is_empty() { br; small { (document.key) } }
     };
-    let named = if document.key == here { format!("<b>{named}</b>") } else { named };
-    let compare = if document.key == original {
-        String::new()
-    } else {
-        let question = [("a", original), ("b", document.key.as_str())];
-        link("/compare", &question, reader.say(Say::Compare))
+    let named = html! { @if document.key == here { b { (named) } } @else { (named) } };
+    let question = [("a", original), ("b", document.key.as_str())];
+    let compare = html! {
+        @if document.key != original { (link("/compare", &question, reader.say(Say::Compare))) }
     };
     vec![
-        Cell::Markup(kind_mark(reader, document.verdict.kind)),
-        Cell::Markup(named),
+        kind_mark(reader, document.verdict.kind).into(),
+        named.into(),
         document.site.clone().unwrap_or_default().into(),
         time(document.created).into(),
         Cell::Number(document.verdict.resemblance.map_or_else(|| "–".to_owned(), part)),
-        Cell::Markup(compare),
+        compare.into(),
     ]
 }
 
@@ -196,25 +181,22 @@ pub(super) fn time_line(page: &mut Page, reader: &Reader, documents: &[StoredDoc
     let title = reader.say(Say::TimeLine);
     let told =
         reader.tell(Say::TimeLineTold, &[&documents.len().to_string(), &time(first), &time(last)]);
-    let mut marks = String::new();
-    for document in documents {
-        let share = document.created.since(first).div_duration_f64(last.since(first));
-        let x = 10.0 + share * (LINE_WIDTH - 20.0);
-        let class = if document.verdict.kind.is_copy() { "copy" } else { "first" };
-        // Writing to a string does not fail.
-        let _ = write!(
-            marks,
-            "<circle class={class} cx={x:.1} cy=20 r=7><title>{} {}</title></circle>",
-            escape(&time(document.created)),
-            escape(&document.key)
-        );
-    }
-    page.markup(format_args!(
-        "<figure><figcaption>{0}</figcaption><svg class=timeline viewBox=\"0 0 {LINE_WIDTH} 60\" role=img aria-label=\"{1}\"><line x1=10 x2={2} y1=20 y2=20 />{marks}<text x=0 y=50>{3}</text><text class=label x={LINE_WIDTH} y=50>{4}</text></svg></figure>",
-        escape(title),
-        escape(&told),
-        LINE_WIDTH - 10.0,
-        escape(&time(first)),
-        escape(&time(last))
-    ));
+    page.markup(html! {
+        figure {
+            figcaption { (title) }
+            svg.timeline viewBox={ "0 0 " (LINE_WIDTH) " 60" } role="img" aria-label=(told) {
+                line x1="10" x2=(LINE_WIDTH - 10.0) y1="20" y2="20" {}
+                @for document in documents {
+                    @let share = document.created.since(first).div_duration_f64(last.since(first));
+                    @let x = 10.0 + share * (LINE_WIDTH - 20.0);
+                    @let class = if document.verdict.kind.is_copy() { "copy" } else { "first" };
+                    circle.(class) cx=(format_args!("{x:.1}")) cy="20" r="7" {
+                        title { (time(document.created)) " " (document.key) }
+                    }
+                }
+                text x="0" y="50" { (time(first)) }
+                text.label x=(LINE_WIDTH) y="50" { (time(last)) }
+            }
+        }
+    });
 }

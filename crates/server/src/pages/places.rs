@@ -1,7 +1,8 @@
 //! Where documents are and were: moved, copies, changes, watch.
 
+use maud::{Markup, html};
 use wonbon_app::answers::{MovedFinding, days, resemblance_classes};
-use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, escape, thousands};
+use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, thousands};
 use wonbon_store::{
     Changes, Copies, Finding, Holder, LIFE_CLASSES, Lives, Moved, PageHistory, Passage,
     RATE_CLASSES, SweepChanges, WatchReport,
@@ -49,18 +50,20 @@ pub(crate) fn moved_page(reader: &Reader, asked: &PlaceQuestion, found: Option<&
         if let Some(covered) = covered {
             told.push_str(&format!(" ({:.1} %)", covered * 100.0));
         }
-        page.markup(format_args!("<h2 role=status>{}</h2>", escape(&told)));
+        page.markup(html! { h2 role="status" { (told) } });
         if let Some(place) = &moved.place {
-            let gone = place.gone.map_or_else(String::new, |gone| {
-                format!(", {}", reader.tell(Say::MissedSince, &[&time(gone)]))
+            let title = place.title.as_deref().unwrap_or_default();
+            page.markup(html! {
+                p {
+                    (document_link(&place.key, title)) " "
+                    small {
+                        (reader.say(Say::Seen)) " " (span(place.first, place.last))
+                        @if let Some(gone) = place.gone {
+                            ", " (reader.tell(Say::MissedSince, &[&time(gone)]))
+                        }
+                    }
+                }
             });
-            page.markup(format_args!(
-                "<p>{} <small>{} {}{}</small></p>",
-                document_link(&place.key, place.title.as_deref().unwrap_or_default()),
-                escape(reader.say(Say::Seen)),
-                escape(&span(place.first, place.last)),
-                escape(&gone)
-            ));
         }
         for hop in &moved.redirects {
             let told = reader.tell(Say::LeadsTo, &[&hop.from, &hop.to, &time(hop.sweep)]);
@@ -82,11 +85,10 @@ fn not_all(page: &mut Page, reader: &Reader, told: usize, total: usize, cut: boo
     if told < total {
         let [told, total] = [told, total].map(|count| thousands(count as u64));
         let sentence = reader.tell(Say::PlacesShown, &[&told, &total]);
-        page.markup(format_args!("<p class=cut>{}</p>", escape(&sentence)));
+        page.markup(html! { p.cut { (sentence) } });
     }
     if cut {
-        let sentence = reader.say(Say::MorePlaces);
-        page.markup(format_args!("<p class=cut>{}</p>", escape(sentence)));
+        page.markup(html! { p.cut { (reader.say(Say::MorePlaces)) } });
     }
 }
 
@@ -101,17 +103,14 @@ fn holders(page: &mut Page, reader: &Reader, asked: &str, holders: &[Holder]) {
             let place = &holder.place;
             let title = place.title.as_deref().unwrap_or_default();
             let redirect = holder.redirect.map_or_else(String::new, time);
+            let question = [("a", asked), ("b", place.key.as_str())];
             vec![
-                Cell::Markup(document_link(&place.key, title)),
+                document_link(&place.key, title).into(),
                 span(place.first, place.last).into(),
                 value(holder.overlap.map(|overlap| overlap.resemblance())),
                 value(holder.overlap.map(|overlap| overlap.left_in_right())),
                 redirect.into(),
-                Cell::Markup(link(
-                    "/compare",
-                    &[("a", asked), ("b", &place.key)],
-                    reader.say(Say::Compare),
-                )),
+                link("/compare", &question, reader.say(Say::Compare)).into(),
             ]
         })
         .collect();
@@ -132,12 +131,10 @@ pub(crate) fn copies_page(reader: &Reader, asked: &PlaceQuestion, found: Option<
             Say::HoldersOnSites,
             &[&thousands(copies.told() as u64), &thousands(copies.sites.len() as u64)],
         );
-        page.markup(format_args!("<h2 role=status>{}</h2>", escape(&told)));
+        page.markup(html! { h2 role="status" { (told) } });
         not_all(&mut page, reader, copies.told(), copies.total, copies.cut);
-        page.markup(format_args!(
-            "<p>{}</p>",
-            document_link(&copies.place.key, copies.place.title.as_deref().unwrap_or_default())
-        ));
+        let title = copies.place.title.as_deref().unwrap_or_default();
+        page.markup(html! { p { (document_link(&copies.place.key, title)) } });
         for site in &copies.sites {
             let name = site.site.as_deref().unwrap_or(reader.say(Say::NoSite));
             page.section(name, |page| {
@@ -149,11 +146,11 @@ pub(crate) fn copies_page(reader: &Reader, asked: &PlaceQuestion, found: Option<
                         let question =
                             [("a", copies.place.key.as_str()), ("b", copy.place.key.as_str())];
                         vec![
-                            Cell::Markup(document_link(&copy.place.key, "")),
+                            document_link(&copy.place.key, "").into(),
                             span(copy.place.first, copy.place.last).into(),
                             Cell::Number(part(copy.resemblance)),
                             Cell::Number(follows),
-                            Cell::Markup(link("/compare", &question, reader.say(Say::Compare))),
+                            link("/compare", &question, reader.say(Say::Compare)).into(),
                         ]
                     })
                     .collect();
@@ -190,10 +187,8 @@ pub(crate) fn history_page(
 ) -> Reply {
     let mut page = page(reader, reader.say(Say::Versions));
     page.heading(reader.say(Say::Versions));
-    page.markup(format_args!(
-        "<p class=lead>{}</p>",
-        document_link(&history.place.key, history.place.title.as_deref().unwrap_or_default())
-    ));
+    let title = history.place.title.as_deref().unwrap_or_default();
+    page.markup(html! { p.lead { (document_link(&history.place.key, title)) } });
     changes_form(&mut page, reader, asked);
     let moments: Vec<Moment> = history
         .versions
@@ -367,12 +362,16 @@ pub(crate) fn watch_page(reader: &Reader, reports: &[WatchReport]) -> Reply {
     let mut page = page(reader, reader.say(Say::Watch));
     page.heading(reader.say(Say::Watch));
     page.lead(reader.say(Say::WatchLead));
-    page.markup(format_args!(
-        "<form class=ask action=\"/watch\" method=post>{}<label class=f-text>{}<input type=text name=url required></label><button>{}</button></form>",
-        form_mark(reader),
-        escape(reader.say(Say::AddressOrId)),
-        escape(reader.say(Say::WatchThis))
-    ));
+    page.markup(html! {
+        form.ask action="/watch" method="post" {
+            (form_mark(reader))
+            label.f-text {
+                (reader.say(Say::AddressOrId))
+                input type="text" name="url" required;
+            }
+            button { (reader.say(Say::WatchThis)) }
+        }
+    });
     if reports.is_empty() {
         page.paragraph(reader.say(Say::NothingWatched));
     }
@@ -384,54 +383,58 @@ pub(crate) fn watch_page(reader: &Reader, reports: &[WatchReport]) -> Reply {
 
 fn of_report(page: &mut Page, reader: &Reader, report: &WatchReport) {
     let place = &report.watched.place;
-    let title = place.title.as_deref().unwrap_or_default();
-    page.markup(format_args!("<section><h2>{}</h2>", document_link(&place.key, title)));
-    let counts = reader.tell(
-        Say::WatchCounts,
-        &[
-            &thousands(report.faithful),
-            &thousands(report.outdated.len() as u64),
-            &thousands(report.differing.len() as u64),
-        ],
-    );
-    page.paragraph(&counts);
-    not_all(page, reader, 0, 0, report.cut);
-    for (old, version) in &report.outdated {
-        let told = reader
-            .tell(Say::FollowsOld, &[&old.key, &version.to_string(), &place.versions.to_string()]);
-        page.paragraph(&told);
-    }
-    for copy in &report.differing {
-        let summary = format!(
-            "{} <small>{} {}</small>",
-            escape(&copy.place.key),
-            escape(reader.say(Say::Resemblance)),
-            part(copy.resemblance)
+    let named = document_link(&place.key, place.title.as_deref().unwrap_or_default());
+    let section = |inside| html! { section { h2 { (named) } (inside) } };
+    page.within(section, |page| {
+        let counts = reader.tell(
+            Say::WatchCounts,
+            &[
+                &thousands(report.faithful),
+                &thousands(report.outdated.len() as u64),
+                &thousands(report.differing.len() as u64),
+            ],
         );
-        page.details(&summary, false, |page| {
-            let question = [("a", place.key.as_str()), ("b", copy.place.key.as_str())];
-            let compare = link("/compare", &question, reader.say(Say::Compare));
-            page.markup(format_args!("<p>{compare}</p>"));
-            for passage in copy.passages.iter().take(MOST_PASSAGES) {
-                of_passage(page, passage);
+        page.paragraph(&counts);
+        not_all(page, reader, 0, 0, report.cut);
+        for (old, version) in &report.outdated {
+            let versions = [version.to_string(), place.versions.to_string()];
+            let told = reader.tell(Say::FollowsOld, &[&old.key, &versions[0], &versions[1]]);
+            page.paragraph(&told);
+        }
+        for copy in &report.differing {
+            let summary = html! {
+                (copy.place.key) " "
+                small { (reader.say(Say::Resemblance)) " " (part(copy.resemblance)) }
+            };
+            page.details(summary, false, |page| {
+                let question = [("a", place.key.as_str()), ("b", copy.place.key.as_str())];
+                let compare = link("/compare", &question, reader.say(Say::Compare));
+                page.markup(html! {
+                    p { (compare) }
+                    @for passage in copy.passages.iter().take(MOST_PASSAGES) {
+                        (of_passage(passage))
+                    }
+                });
+            });
+        }
+        page.markup(html! {
+            form action="/watch" method="post" {
+                (form_mark(reader))
+                input type="hidden" name="url" value=(place.key);
+                input type="hidden" name="then" value="remove";
+                button.quiet { (reader.say(Say::WatchNoMore)) }
             }
         });
-    }
-    page.markup(format_args!(
-        "<form action=\"/watch\" method=post>{}<input type=hidden name=url value=\"{}\"><input type=hidden name=then value=remove><button class=quiet>{}</button></form></section>",
-        form_mark(reader),
-        escape(&place.key),
-        escape(reader.say(Say::WatchNoMore))
-    ));
+    });
 }
 
-fn of_passage(page: &mut Page, passage: &Passage) {
-    page.markup(format_args!("<p class=text>… {} ", escape(&passage.before)));
-    if !passage.reference.is_empty() {
-        page.markup(format_args!("<del>{}</del> ", escape(&passage.reference)));
+fn of_passage(passage: &Passage) -> Markup {
+    html! {
+        p.text {
+            "… " (passage.before) " "
+            @if !passage.reference.is_empty() { del { (passage.reference) } " " }
+            @if !passage.copy.is_empty() { ins { (passage.copy) } " " }
+            (passage.after) " …"
+        }
     }
-    if !passage.copy.is_empty() {
-        page.markup(format_args!("<ins>{}</ins> ", escape(&passage.copy)));
-    }
-    page.markup(format_args!("{} …</p>", escape(&passage.after)));
 }

@@ -1,6 +1,7 @@
 //! Originals by their words, each with its copies behind it.
 
-use wonbon_pages::{Page, escape, thousands};
+use maud::{Markup, html};
+use wonbon_pages::{Page, thousands};
 
 use super::decisions::decided_mark;
 use super::frame::{page, reply};
@@ -55,12 +56,12 @@ fn results(page: &mut Page, reader: &Reader, asked: &SearchQuestion, found: &Res
         let last = thousands((found.offset + found.results.len()) as u64);
         reader.tell(Say::ResultCount, &[&first, &last, &total])
     };
-    page.markup(format_args!("<p role=status class=lead>{}</p>", escape(&count)));
-    page.markup(format_args!("<ol class=results start={}>", found.offset + 1));
-    for found in found.results {
-        result(page, reader, found);
-    }
-    page.markup(format_args!("</ol>"));
+    page.markup(html! {
+        p.lead role="status" { (count) }
+        ol.results start=(found.offset + 1) {
+            @for found in found.results { (result(reader, found)) }
+        }
+    });
     let mut question = vec![("q", asked.q.as_str())];
     for (name, value) in [
         ("site", &asked.site),
@@ -75,51 +76,53 @@ fn results(page: &mut Page, reader: &Reader, asked: &SearchQuestion, found: &Res
     next_link(page, reader, "/search", &question, found.next.as_deref());
 }
 
-fn result(page: &mut Page, reader: &Reader, found: &Found) {
+fn result(reader: &Reader, found: &Found) -> Markup {
     let document = &found.result.document;
-    let title = found.result.title.as_ref().map(wonbon_store::Snippet::to_html);
-    let shown = match title {
-        // Escaped by the snippet, with what matches marked.
-        Some(title) if !title.trim().is_empty() => {
-            let address = super::frame::address("/document", &[("key", &document.key)]);
-            format!("<a href=\"{}\">{title}</a>", escape(&address))
+    let address = super::frame::address("/document", &[("key", &document.key)]);
+    let title = found.result.title.as_ref().filter(|title| !title.text.trim().is_empty());
+    html! {
+        li {
+            h2 {
+                a href=(address) {
+                    @if let Some(title) = title { (title) } @else { (document.key) }
+                }
+            }
+            p.where {
+                code { (document.key) } " "
+                span { (document.site.as_deref().unwrap_or_default()) } " "
+                span.d { (time(document.created)) } " "
+                (decided_mark(reader, document.decision))
+            }
+            p.snippet { (found.result.snippet) }
+            @if document.copies > 0 {
+                @let message = if document.copies == 1 { Say::PlusCopy } else { Say::PlusCopies };
+                details {
+                    summary { (reader.tell(message, &[&thousands(document.copies)])) }
+                    (copies(reader, found))
+                }
+            }
         }
-        _ => document_link(&document.key, ""),
-    };
-    let site = document.site.as_deref().unwrap_or_default();
-    page.markup(format_args!(
-        "<li><h2>{shown}</h2><p class=where><code>{}</code> <span>{}</span> <span class=d>{}</span> {}</p><p class=snippet>{}</p>",
-        escape(&document.key),
-        escape(site),
-        escape(&time(document.created)),
-        decided_mark(reader, document.decision),
-        found.result.snippet.to_html()
-    ));
-    if document.copies > 0 {
-        let message = if document.copies == 1 { Say::PlusCopy } else { Say::PlusCopies };
-        let summary = reader.tell(message, &[&thousands(document.copies)]);
-        page.details(&escape(&summary), false, |page| copies(page, reader, found));
     }
-    page.markup(format_args!("</li>"));
 }
 
-fn copies(page: &mut Page, reader: &Reader, found: &Found) {
+fn copies(reader: &Reader, found: &Found) -> Markup {
     let original = found.result.document.key.as_str();
     let copies = found.copies.as_deref().unwrap_or_default();
-    page.markup(format_args!("<ul class=copies>"));
-    for copy in copies {
-        let compare =
-            link("/compare", &[("a", original), ("b", &copy.id)], reader.say(Say::Compare));
-        page.markup(format_args!(
-            "<li>{} <small>{} {} {compare}</small></li>",
-            document_link(&copy.id, ""),
-            escape(&shown_time(&copy.created)),
-            copy.resemblance.map_or_else(String::new, part),
-        ));
-    }
-    page.markup(format_args!("</ul>"));
-    if (copies.len() as u64) < found.result.document.copies {
-        let all = link("/family", &[("key", original)], reader.say(Say::WholeFamily));
-        page.markup(format_args!("<p>{all}</p>"));
+    html! {
+        ul.copies {
+            @for copy in copies {
+                li {
+                    (document_link(&copy.id, "")) " "
+                    small {
+                        (shown_time(&copy.created)) " "
+                        (copy.resemblance.map_or_else(String::new, part)) " "
+                        (link("/compare", &[("a", original), ("b", &copy.id)], reader.say(Say::Compare)))
+                    }
+                }
+            }
+        }
+        @if (copies.len() as u64) < found.result.document.copies {
+            p { (link("/family", &[("key", original)], reader.say(Say::WholeFamily))) }
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Response};
+use maud::html;
 use serde::Deserialize;
-use wonbon_pages::escape;
 
 use super::frame::{page, reply};
 use super::pieces::{coded_paragraph, form_mark};
@@ -29,11 +29,13 @@ pub(crate) fn login_page(service: &Service, _: Nothing, view: &View) -> Result<R
     let mut page = page(reader, reader.say(Say::SignIn));
     if reader.signed_in == Some(true) {
         page.heading(reader.say(Say::SignOut));
-        page.markup(format_args!(
-            "<form action=\"/login\" method=post>{}<input type=hidden name=token value=\"\"><button>{}</button></form>",
-            form_mark(reader),
-            escape(reader.say(Say::SignOut))
-        ));
+        page.markup(html! {
+            form action="/login" method="post" {
+                (form_mark(reader))
+                input type="hidden" name="token" value="";
+                button { (reader.say(Say::SignOut)) }
+            }
+        });
         return Ok(reply(reader, "/login", page));
     }
     page.heading(reader.say(Say::SignIn));
@@ -42,12 +44,16 @@ pub(crate) fn login_page(service: &Service, _: Nothing, view: &View) -> Result<R
         return Ok(reply(reader, "/login", page));
     }
     coded_paragraph(&mut page, reader.say(Say::SignInLead));
-    page.markup(format_args!(
-        "<form class=ask action=\"/login\" method=post>{}<label class=f-text>{}<input type=password name=token required autocomplete=current-password></label><button>{}</button></form>",
-        form_mark(reader),
-        escape(reader.say(Say::Token)),
-        escape(reader.say(Say::SignIn))
-    ));
+    page.markup(html! {
+        form.ask action="/login" method="post" {
+            (form_mark(reader))
+            label.f-text {
+                (reader.say(Say::Token))
+                input type="password" name="token" required autocomplete="current-password";
+            }
+            button { (reader.say(Say::SignIn)) }
+        }
+    });
     Ok(reply(reader, "/login", page))
 }
 

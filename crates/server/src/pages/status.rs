@@ -1,5 +1,6 @@
 //! What the store holds and takes.
 
+use maud::html;
 use wonbon_app::answers::Status;
 use wonbon_pages::{Card, Cell, bytes, thousands};
 
@@ -73,7 +74,7 @@ pub(crate) fn status_page(service: &Service, reader: &Reader, status: &Status) -
         .map(|(name, value)| vec![reader.say(name).into(), Cell::Text(value)])
         .collect();
         page.table(&[], &rows);
-        page.markup(format_args!("<p><a href=\"/metrics\">/metrics</a></p>"));
+        page.markup(html! { p { a href="/metrics" { "/metrics" } } });
     });
     reply(reader, "/status", page)
 }

@@ -395,7 +395,7 @@ async fn places_beyond_the_limit_are_left_out_and_that_is_told() {
             for (language, sentence) in [("en", "2 of 4 places"), ("ko", "4곳 가운데 2곳")] {
                 let page = service.page(&format!("/{path}?url=d0{asked}"), language).await;
                 assert_eq!(page.body.contains(sentence), cut, "{}", page.body);
-                assert_eq!(page.body.contains("class=cut"), cut, "{}", page.body);
+                assert_eq!(page.body.contains("class=\"cut\""), cut, "{}", page.body);
             }
         }
     }

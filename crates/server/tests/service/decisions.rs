@@ -236,7 +236,7 @@ async fn deciding_needs_the_scope_to_add_and_the_log_has_the_tokens_name() {
 /// The mark of a page's forms and the cookie it goes with.
 fn form_of(page: &Answer) -> (String, String) {
     let cookie = page.header("set-cookie").split(';').next().unwrap().to_owned();
-    let mark = page.body.split("name=form value=\"").nth(1).unwrap();
+    let mark = page.body.split("name=\"form\" value=\"").nth(1).unwrap();
     (cookie, mark.split('"').next().unwrap().to_owned())
 }
 
@@ -281,8 +281,8 @@ async fn people_decide_and_take_back_by_the_forms_of_the_pages() {
     assert_eq!(sent.status, StatusCode::SEE_OTHER, "{sent:?}");
     assert_eq!(sent.header("location"), "/document?key=b+%26+b&decided=1");
     let page = service.page(sent.header("location"), "en").await;
-    assert!(page.body.contains("role=status"), "it tells what was recorded");
-    assert!(page.body.contains("name=entry value=1><button class=quiet>Undo</button>"));
+    assert!(page.body.contains("role=\"status\""), "it tells what was recorded");
+    assert!(page.body.contains(r#"name="entry" value="1"><button class="quiet">Undo</button>"#));
     assert!(page.body.contains("&lt;script&gt;x&lt;/script&gt;"), "the reason is shown as words");
     assert!(page.body.contains("by decision"));
     let korean = service.page(sent.header("location"), "ko").await;
@@ -290,7 +290,7 @@ async fn people_decide_and_take_back_by_the_forms_of_the_pages() {
 
     // From the page of the family, and back to it.
     let family = address("/family", &[("key", "b & b")]);
-    assert!(service.page(&family, "en").await.body.contains("name=back value=family"));
+    assert!(service.page(&family, "en").await.body.contains(r#"name="back" value="family""#));
     let undo = [("key", "b & b"), ("back", "family"), ("entry", "1")];
     let undone = send("/decisions/undo", &undo, &mark).await;
     assert_eq!(undone.header("location"), "/family?key=b+%26+b&decided=2");
@@ -302,7 +302,7 @@ async fn people_decide_and_take_back_by_the_forms_of_the_pages() {
     assert!(again.body.contains("nothing_to_undo"));
     // A notice whose time is over is told no more.
     let old = service.page("/document?key=b+%26+b&decided=1", "en").await;
-    assert!(!old.body.contains("role=status"));
+    assert!(!old.body.contains("role=\"status\""));
 
     for (language, word) in [("en", "Decisions"), ("ko", "결정 기록")] {
         let page = service.page("/decisions", language).await;

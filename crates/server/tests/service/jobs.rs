@@ -477,7 +477,7 @@ async fn without_a_place_for_jobs_one_problem_says_so() {
 
 /// The value of a form's mark, and the cookie it goes with.
 fn mark_and_cookie(page: &Answer) -> (String, String) {
-    let at = page.body.find("name=form value=\"").unwrap() + "name=form value=\"".len();
+    let at = page.body.find("name=\"form\" value=\"").unwrap() + "name=\"form\" value=\"".len();
     let mark = page.body[at..].split('"').next().unwrap().to_owned();
     let cookie = page.header("set-cookie").split(';').next().unwrap().to_owned();
     (mark, cookie)
@@ -517,7 +517,7 @@ async fn people_start_jobs_with_forms_and_read_them_in_both_languages() {
         let page = service.page("/jobs", language).await;
         assert!(page.body.contains("/job?number=1"), "{}", page.body);
         let page = service.page("/crawl", language).await;
-        assert!(page.body.contains("name=seeds"), "{}", page.body);
+        assert!(page.body.contains("name=\"seeds\""), "{}", page.body);
     }
     let form = format!("form={mark}&number=1&change=cancel");
     assert_eq!(post("/job", form).await.code(), "wrong_state");

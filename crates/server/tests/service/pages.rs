@@ -70,7 +70,7 @@ async fn every_page_speaks_both_languages_and_needs_nothing_from_elsewhere() {
         for (page, language) in [(&english, "en"), (&korean, "ko")] {
             assert_eq!(page.status, StatusCode::OK, "{address}: {page:?}");
             assert!(
-                page.body.starts_with(&format!("<!doctype html><html lang={language}>")),
+                page.body.starts_with(&format!("<!DOCTYPE html><html lang=\"{language}\">")),
                 "{address}"
             );
             assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
@@ -84,7 +84,8 @@ async fn every_page_speaks_both_languages_and_needs_nothing_from_elsewhere() {
             for inline in [" style=", "<style", " onclick=", "javascript:"] {
                 assert!(!page.body.contains(inline), "{address} has {inline}");
             }
-            for landmark in ["<header>", "<nav aria-label=", "<main id=main", "<footer>", "<h1"] {
+            for landmark in ["<header>", "<nav aria-label=", "<main id=\"main\"", "<footer>", "<h1"]
+            {
                 assert_eq!(page.body.matches(landmark).count(), 1, "{address}: {landmark}");
             }
             for elsewhere in [" src=\"http", " href=\"//", "@import"] {
@@ -129,7 +130,7 @@ async fn language_and_scheme_are_remembered_and_lead_back_only_here() {
     );
     let headers = [("accept", "text/html"), ("cookie", "wonbon_language=ko; wonbon_scheme=dark")];
     let page = service.call("GET", "/", &headers, "").await;
-    assert!(page.body.contains("<html lang=ko class=dark>"), "{}", &page.body[..200]);
+    assert!(page.body.contains("<html lang=\"ko\" class=\"dark\">"), "{}", &page.body[..200]);
     let elsewhere = service.get("/choose?language=en&back=https://evil.example").await;
     assert_eq!(elsewhere.header("location"), "/");
 }
@@ -139,7 +140,7 @@ async fn form_of(service: &Running, page: &str, cookies: &str) -> (String, Strin
     let headers = [("accept", "text/html"), ("cookie", cookies)];
     let page = service.call("GET", page, &headers, "").await;
     let cookie = page.header("set-cookie").split(';').next().unwrap().to_owned();
-    let mark = page.body.split("name=form value=\"").nth(1).unwrap();
+    let mark = page.body.split("name=\"form\" value=\"").nth(1).unwrap();
     (cookie, mark.split('"').next().unwrap().to_owned())
 }
 
