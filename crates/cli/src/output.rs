@@ -1,7 +1,6 @@
 //! Standard output as a place for data, buffered and failing like any other file; and files that
 //! are there whole or not at all.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
 
