@@ -4,17 +4,200 @@
 //! one word for what the two are to each other. Cost: linear in the two texts; a text that repeats
 //! itself is kept as its different shingles.
 
+use std::num::NonZeroUsize;
+
+use serde::Deserialize;
 use wonbon_sketch::{
-    ElementSet, Estimate, FeatureMaker, Features, MinValues, Overlap, SketchError,
+    ElementSet, Estimate, FeatureMaker, FeatureParams, Features, MinValues, Overlap, SketchError,
     containments_from_resemblance,
 };
-use wonbon_store::Rule;
+use wonbon_store::{Rule, Store, StoredDocument};
+use wonbon_text::difference::Difference;
+use wonbon_text::extract::extract;
 use wonbon_text::shingles::{ShingleCount, Shingler};
+
+use crate::answers;
+use crate::error::{AppError, RequestError};
+use crate::questions::{document, said};
 
 /// A document that is not a copy is "partly contained" from this part of its shingles on...
 const PARTLY_CONTAINED: f64 = 0.2;
 /// ...or from this many shared shingles on: a quotation may be a small part of both.
 const QUOTED_SHINGLES: usize = 20;
+
+/// Two stored documents.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
+pub struct CompareQuestion {
+    /// The key or address of the first.
+    pub a: Option<String>,
+    /// The key or address of the second.
+    pub b: Option<String>,
+    /// Show where they differ too.
+    pub differences: Option<bool>,
+}
+
+impl CompareQuestion {
+    /// The two documents; none if not both are said.
+    ///
+    /// # Errors
+    ///
+    /// [`AppError::UnknownDocument`], or the store's.
+    pub fn texts(&self, store: &Store) -> Result<Option<[NamedText; 2]>, AppError> {
+        let (Some(a), Some(b)) = (said(&self.a), said(&self.b)) else { return Ok(None) };
+        Ok(Some([NamedText::stored(store, a)?, NamedText::stored(store, b)?]))
+    }
+}
+
+/// One of two documents: a stored one, or one that is sent.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GivenSide {
+    /// The key or address of a stored document.
+    pub key: Option<String>,
+    /// A text.
+    pub text: Option<String>,
+    /// A page, whose core text is taken.
+    pub html: Option<String>,
+}
+
+/// Two documents.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GivenSides {
+    /// The first.
+    pub a: GivenSide,
+    /// The second.
+    pub b: GivenSide,
+    /// Show where they differ too.
+    pub differences: Option<bool>,
+}
+
+impl GivenSides {
+    /// The two documents.
+    ///
+    /// # Errors
+    ///
+    /// [`AppError::UnknownDocument`], [`AppError::Request`], or the store's.
+    pub fn texts(self, store: &Store) -> Result<[NamedText; 2], AppError> {
+        Ok([NamedText::given(store, "a", self.a)?, NamedText::given(store, "b", self.b)?])
+    }
+}
+
+/// A text and what it is called.
+#[derive(Debug)]
+pub struct NamedText {
+    /// What it is called.
+    pub name: String,
+    /// Its core text.
+    pub text: String,
+    /// The bytes by which two are identical; of a stored document its text.
+    pub bytes: Vec<u8>,
+    /// The document it is, if it is stored.
+    pub document: Option<StoredDocument>,
+}
+
+impl NamedText {
+    fn stored(store: &Store, key: &str) -> Result<Self, AppError> {
+        let document = document(store, key)?;
+        Ok(NamedText {
+            name: document.key.clone(),
+            text: document.text.clone(),
+            bytes: document.text.clone().into_bytes(),
+            document: Some(document),
+        })
+    }
+
+    fn given(store: &Store, side: &'static str, given: GivenSide) -> Result<Self, AppError> {
+        let (text, bytes) = match given {
+            GivenSide { key: Some(key), text: None, html: None } => {
+                return NamedText::stored(store, &key);
+            }
+            GivenSide { key: None, text: Some(text), html: None } => {
+                let bytes = text.clone().into_bytes();
+                (text, bytes)
+            }
+            GivenSide { key: None, text: None, html: Some(html) } => {
+                (extract(&html, None).text, html.into_bytes())
+            }
+            _ => return Err(RequestError::Side { side }.into()),
+        };
+        Ok(NamedText { name: side.to_owned(), text, bytes, document: None })
+    }
+
+    /// As it is compared.
+    #[must_use]
+    pub fn compared(&self) -> TextToCompare<'_> {
+        TextToCompare { name: &self.name, bytes: &self.bytes, text: &self.text }
+    }
+}
+
+/// How two documents are compared.
+#[derive(Debug, Clone)]
+pub struct CompareConfig {
+    /// Words in a shingle.
+    pub shingle_words: NonZeroUsize,
+    /// How features are made.
+    pub features: FeatureParams,
+    /// What makes a copy.
+    pub rule: Rule,
+}
+
+impl CompareConfig {
+    /// As a store decides.
+    #[must_use]
+    pub fn of_store(store: &Store) -> Self {
+        let params = store.params();
+        CompareConfig {
+            shingle_words: params.shingle_words,
+            features: params.features().0,
+            rule: params.rule,
+        }
+    }
+}
+
+/// A document as it is compared.
+#[derive(Debug, Clone, Copy)]
+pub struct TextToCompare<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// It as it came.
+    pub bytes: &'a [u8],
+    /// Its core text.
+    pub text: &'a str,
+}
+
+/// Two documents and what they share.
+#[derive(Debug)]
+pub struct ComparedTexts<'a> {
+    /// The two.
+    pub sides: [Side<'a>; 2],
+    /// What they share.
+    pub comparison: Comparison,
+}
+
+impl<'a> ComparedTexts<'a> {
+    /// Compares two documents.
+    ///
+    /// # Errors
+    ///
+    /// [`SketchError`] if features cannot be made as it is said.
+    pub fn of(texts: [TextToCompare<'a>; 2], config: &CompareConfig) -> Result<Self, SketchError> {
+        let maker = FeatureMaker::new(config.features.clone())?;
+        let mut shingler = Shingler::new(config.shingle_words);
+        let sides = texts.map(|text| Side::new(text, &mut shingler, &maker));
+        let comparison = Comparison::of(&sides[0], &sides[1], config.rule)?;
+        Ok(ComparedTexts { sides, comparison })
+    }
+
+    /// As JSON, with where they differ if that was found.
+    #[must_use]
+    pub fn answer(&self, found: Option<&Difference>) -> answers::Comparison<'a> {
+        let [a, b] = &self.sides;
+        answers::Comparison::of((a, b), &self.comparison, found)
+    }
+}
 
 /// One of two documents and all that is made of it.
 #[derive(Debug)]
@@ -37,11 +220,8 @@ pub struct Side<'a> {
 
 impl<'a> Side<'a> {
     /// Makes all of a document that a comparison needs.
-    #[must_use]
-    pub fn new(
-        name: &'a str,
-        bytes: &'a [u8],
-        text: &'a str,
+    fn new(
+        TextToCompare { name, bytes, text }: TextToCompare<'a>,
         shingler: &mut Shingler,
         maker: &FeatureMaker,
     ) -> Self {
@@ -115,12 +295,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares two documents.
-    ///
-    /// # Errors
-    ///
-    /// When the two were not made with the same parameters.
-    pub fn of(a: &Side<'_>, b: &Side<'_>, rule: Rule) -> Result<Self, SketchError> {
+    /// Compares two documents; an error if the two were not made with the same parameters.
+    fn of(a: &Side<'_>, b: &Side<'_>, rule: Rule) -> Result<Self, SketchError> {
         let overlap = a.set.overlap(&b.set);
         let resemblance = a.min_values.estimate_resemblance(&b.min_values)?;
         let (a_in_b, b_in_a) =

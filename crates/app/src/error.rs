@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use wonbon_crawl::CrawlError;
 use wonbon_crawl::fetch::FetchError;
-use wonbon_store::StoreError;
+use wonbon_sketch::SketchError;
+use wonbon_store::{QueryError, StoreError};
 
 use crate::jobs::JobState;
 
@@ -19,6 +20,18 @@ pub enum AppError {
     /// The request is wrong.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// There is no such document.
+    #[error("there is no document `{key}`")]
+    UnknownDocument {
+        /// Its key or address.
+        key: String,
+    },
+    /// The document is not watched.
+    #[error("`{key}` is not watched")]
+    NotWatched {
+        /// Its key or address.
+        key: String,
+    },
     /// There is no such job.
     #[error("there is no job {number}")]
     UnknownJob {
@@ -78,6 +91,12 @@ pub enum AppError {
     /// The store did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The words to search for cannot be read.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// Two sketches cannot be compared.
+    #[error(transparent)]
+    Sketch(#[from] SketchError),
     /// A file could not be read or written.
     #[error("could not {doing}")]
     Io {
@@ -110,6 +129,26 @@ pub enum RequestError {
         /// Why not, in a sentence.
         why: String,
     },
+    /// A parameter is missing.
+    #[error("`{name}` says {purpose}")]
+    Missing {
+        /// Its name.
+        name: &'static str,
+        /// What it is for.
+        purpose: &'static str,
+    },
+    /// A question about a text says not, or says twice, about which.
+    #[error("one of `key`, `text` and `html` says what is asked about")]
+    NoText,
+    /// One of two documents is not said, or said twice.
+    #[error("`{side}` has one of `key`, `text` and `html`")]
+    Side {
+        /// `a` or `b`.
+        side: &'static str,
+    },
+    /// A cursor that was never given out.
+    #[error("hand back `next` of an earlier answer as it is")]
+    Cursor,
     /// Two parameters exclude each other.
     #[error("say a `{one}` or a `{other}`, not both")]
     Both {

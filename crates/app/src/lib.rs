@@ -8,21 +8,26 @@
 //! |---|---|
 //! | [`answers`] | every answer as JSON: what `--json` prints and what the service sends |
 //! | [`compare`] | two documents side by side |
-//! | [`crawl_sink`] | the store as the place where a crawl's pages go |
+//! | [`crawl`] | a crawl into a store, and what it came to |
 //! | [`import`] | files into a store |
 //! | [`jobs`] | work that takes longer than a request |
+//! | [`collapse`] | ranked results with near-copies behind the best-ranked one |
+//! | [`questions`] | what is asked of a store, checked once |
 //! | [`parameters`] | limits and defaults of what is asked |
 //! | [`tokens`] | who may use the service |
 //!
 //! Not here: HTTP, flags, pages, printing.
 
 pub mod answers;
+pub mod collapse;
 pub mod compare;
-pub mod crawl_sink;
+pub mod crawl;
+mod cursor;
 mod error;
 pub mod import;
 pub mod jobs;
 pub mod parameters;
+pub mod questions;
 pub mod tokens;
 
 pub use error::{AppError, JobsError, RequestError, public_sentence};

@@ -1,28 +1,70 @@
 //! Parameters as people and programs write them, checked once for flags, JSON and forms.
 
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+use wonbon_store::MOST_PLACES;
 use wonbon_time::Timestamp;
 
 use crate::error::RequestError;
 
-/// How many results are wanted: from 1 to `most`.
-///
-/// # Errors
-///
-/// [`RequestError::Parameter`].
-pub fn limit(wanted: Option<usize>, otherwise: usize, most: usize) -> Result<usize, RequestError> {
-    match wanted.unwrap_or(otherwise) {
-        limit if (1..=most).contains(&limit) => Ok(limit),
-        limit => Err(RequestError::parameter("limit", format!("from 1 to {most}"), limit)),
+/// How many results a question gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// If nobody says how many.
+    pub usual: usize,
+    /// At most.
+    pub most: usize,
+}
+
+impl Limit {
+    /// How many are wanted: from 1 to the most.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::Parameter`].
+    pub fn of(self, wanted: Option<usize>) -> Result<usize, RequestError> {
+        match wanted.unwrap_or(self.usual) {
+            limit if (1..=self.most).contains(&limit) => Ok(limit),
+            limit => {
+                let wanted = format!("from 1 to {}", self.most);
+                Err(RequestError::parameter("limit", wanted, limit))
+            }
+        }
     }
 }
+
+/// Documents that share something with a text, and sources of one.
+pub const MATCHES: Limit = Limit { usual: 10, most: 1000 };
+/// Results of a search.
+pub const RESULTS: Limit = Limit { usual: 10, most: 1000 };
+/// Places of a document: usually as many as a page can well show.
+pub const PLACES: Limit = Limit { usual: 1000, most: MOST_PLACES };
+/// Documents, families and jobs in a list.
+pub const ROWS: Limit = Limit { usual: 20, most: 1000 };
+/// Documents of a family, which are told with their texts.
+pub const MEMBERS: Limit = Limit { usual: 20, most: 100 };
+/// Entries of the log of decisions.
+pub const LOG: Limit = Limit { usual: 50, most: 1000 };
+
+/// The least resemblance or containment of a document that shares something with a text. Low: people
+/// look through a list, and the best come first.
+pub const USUAL_MATCH: f64 = 0.1;
+/// The least resemblance of a place that holds a document. Half: an edited page is still the page.
+pub const USUAL_PLACE: f64 = 0.5;
+/// The least resemblance of a copy of a watched document: what stores call a copy.
+pub const USUAL_WATCHED: f64 = 0.8;
+/// The resemblance from which on documents and results are copies.
+pub const USUAL_THRESHOLD: f64 = 0.8;
+/// The words a source explains at least: fewer are a phrase that anybody may use.
+pub const LEAST_WORDS: usize = 8;
 
 /// The least value wanted: a part of one.
 ///
 /// # Errors
 ///
 /// [`RequestError::Parameter`].
-pub fn least_share(wanted: Option<f64>, otherwise: f64) -> Result<f64, RequestError> {
-    match wanted.unwrap_or(otherwise) {
+pub fn least_share(wanted: f64) -> Result<f64, RequestError> {
+    match wanted {
         share if (0.0..=1.0).contains(&share) => Ok(share),
         share => Err(RequestError::parameter("min", "from 0 to 1", share)),
     }
@@ -50,6 +92,15 @@ pub fn date(name: &'static str, text: Option<&str>) -> Result<Option<Timestamp>,
     Timestamp::parse_text(text)
         .map(Some)
         .map_err(|_| RequestError::parameter(name, "a date such as 2026-11-15", text))
+}
+
+/// A date in a field of a request; none for an empty field, as forms send them.
+pub(crate) fn optional_date<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Timestamp>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    text.map(|text| Timestamp::parse_text(text).map_err(D::Error::custom)).transpose()
 }
 
 /// One of several names; the first of them if none is given.

@@ -11,6 +11,7 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::fields::ChosenFields;
+use wonbon_cluster::partial_folder::PartialFolder;
 use wonbon_cluster::progress::Progress;
 use wonbon_cluster::reading::Skipped;
 use wonbon_input::rows::FieldNames;
@@ -59,20 +60,18 @@ impl FieldOptions {
     }
 }
 
-/// Standard input cannot be read twice: it is kept in a file first. A run that was killed cannot go
-/// on with it, so what is left of one is removed.
+/// Standard input cannot be read twice: it is kept in a file first, among the unfinished results for
+/// `output`. A run that was killed cannot continue with it, so what is left of one is removed.
 pub(crate) fn spool_standard_input(
     inputs: &[PathBuf],
-    partial: &Path,
+    output: &Path,
 ) -> anyhow::Result<Vec<PathBuf>> {
     if !inputs.iter().any(|path| path.as_os_str() == "-") {
         return Ok(inputs.to_vec());
     }
-    if partial.exists() {
-        std::fs::remove_dir_all(partial)
-            .with_context(|| format!("could not remove {}", partial.display()))?;
-    }
-    let folder = partial.join("work");
+    let partial = PartialFolder::of(output);
+    partial.open_empty().map_err(|error| explain(error.into(), output))?;
+    let folder = partial.path().join("work");
     let making = || format!("could not keep standard input in {}", folder.display());
     std::fs::create_dir_all(&folder).with_context(making)?;
     let mut source = open(Path::new("-"))?;
@@ -113,6 +112,7 @@ pub(crate) fn explain(error: ClusterError, output: &Path) -> anyhow::Error {
         ClusterError::OutputExists { .. } => {
             Some(format!("choose another folder or rm -r {}", output.display()))
         }
+        ClusterError::NotOurs { .. } => Some("move it away or choose another folder".to_owned()),
         ClusterError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
             Some("make room; the same command again goes on from here".to_owned())
         }

@@ -11,7 +11,6 @@ use wonbon_cluster::clustering::{
     ClusterConfig, ClusterMethod, ClusterSummary, Clusters, Lookups, Policy, cluster, cluster_again,
 };
 use wonbon_cluster::corpus::PART_BYTES;
-use wonbon_cluster::dedup::partial_folder;
 use wonbon_cluster::progress::PhaseTime;
 use wonbon_sketch::Width;
 
@@ -156,7 +155,7 @@ const STANDARD_ERROR: &str = "could not write to standard error";
 
 fn whole(args: &Args) -> anyhow::Result<Outcome> {
     let output = args.output.as_ref().context("say with -o where the results go")?;
-    let inputs = spool_standard_input(&args.inputs, &partial_folder(output))?;
+    let inputs = spool_standard_input(&args.inputs, output)?;
     let config = ClusterConfig {
         fields: args.fields.names(&inputs, output)?,
         inputs,

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
-use wonbon_app::answers;
-use wonbon_app::compare::{Comparison, Relation, Side};
+use wonbon_app::compare::{
+    CompareConfig, ComparedTexts, Comparison, Relation, Side, TextToCompare,
+};
 use wonbon_pages::{Compared, Shared, comparison_page};
-use wonbon_sketch::{Estimate, FeatureMaker, FeatureParams};
+use wonbon_sketch::{Estimate, FeatureParams};
 use wonbon_text::difference::{Difference, SpanKind, difference};
-use wonbon_text::shingles::Shingler;
 
 use crate::Outcome;
 use crate::options::{Document, ShingleOptions, read_document};
@@ -63,36 +63,39 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         !(args.a.as_os_str() == "-" && args.b.as_os_str() == "-"),
         "only one of the two documents can be standard input"
     );
-    let maker =
-        FeatureMaker::new(FeatureParams { seed: args.shingles.seed()?, ..Default::default() })?;
-    let mut shingler = Shingler::new(args.shingles.shingle);
+    let config = CompareConfig {
+        shingle_words: args.shingles.shingle,
+        features: FeatureParams { seed: args.shingles.seed()?, ..Default::default() },
+        rule: args.rule,
+    };
     let documents = [read_document(&args.a)?, read_document(&args.b)?];
-    let [a, b] = documents.each_ref().map(|document| side(document, &mut shingler, &maker));
-    let compared = Comparison::of(&a, &b, args.rule).context("comparing the two sketches")?;
+    let texts = documents.each_ref().map(|document| TextToCompare {
+        name: &document.name,
+        bytes: &document.bytes,
+        text: &document.core.page.text,
+    });
+    let answer = ComparedTexts::of(texts, &config).context("comparing the two sketches")?;
+    let ComparedTexts { sides: [a, b], comparison: compared } = &answer;
     let found = (args.diff || args.html.is_some()).then(|| difference(a.text, b.text));
     if let (Some(path), Some(found)) = (&args.html, &found) {
-        write_file(path, page(&compared, &a, &b, found).as_bytes())?;
+        write_file(path, page(compared, a, b, found).as_bytes())?;
     }
     let found = found.filter(|_| args.diff);
 
     let mut output = Output::new();
     if args.json {
-        output.json_line(&answers::Comparison::of((&a, &b), &compared, found.as_ref()))?;
+        output.json_line(&answer.answer(found.as_ref()))?;
     } else {
-        let described = [describe(&documents[0], &a), describe(&documents[1], &b)];
-        let mut text = table(&compared, described, args.rule);
+        let described = [describe(&documents[0], a), describe(&documents[1], b)];
+        let mut text = table(compared, described, args.rule);
         if let Some(found) = &found {
             text.push('\n');
-            text.push_str(&passages(&a, &b, found));
+            text.push_str(&passages(a, b, found));
         }
         output.styled(&text)?;
     }
     output.finish()?;
     Ok(Outcome::Done)
-}
-
-fn side<'a>(document: &'a Document, shingler: &mut Shingler, maker: &FeatureMaker) -> Side<'a> {
-    Side::new(&document.name, &document.bytes, &document.core.page.text, shingler, maker)
 }
 
 fn describe(document: &Document, side: &Side<'_>) -> String {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use wonbon_app::crawl_sink::IntoStore;
+use wonbon_app::crawl::{StoreSink, write_results};
 use wonbon_crawl::CrawlError;
 use wonbon_crawl::crawl::Crawl;
 use wonbon_crawl::fetch::Fetcher;
@@ -27,7 +27,7 @@ use wonbon_crawl::sink::PageSink;
 use wonbon_store::Store;
 
 use crate::batch::thousands;
-use crate::output::{Output, write_file};
+use crate::output::Output;
 use crate::store::explained as in_words;
 use crate::{Outcome, report};
 use view::View;
@@ -200,7 +200,7 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
         .map_err(in_words)?;
     let sink = store
         .clone()
-        .map(|store| IntoStore::sweep(store, crawl.begun()))
+        .map(|store| StoreSink::sweep(store, crawl.begun()))
         .transpose()
         .map_err(in_words)?
         .map(Arc::new);
@@ -216,11 +216,7 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
         store.close()?;
     }
     let summary = ended?;
-    wonbon_crawl::link_graph::write(&directory)?;
-    let json = serde_json::to_vec_pretty(&summary)?;
-    write_file(&directory.join("stats.json"), &json)?;
-    let page = wonbon_crawl::report::page(&directory, &plan, &summary)?;
-    write_file(&directory.join("report.html"), page.as_bytes())?;
+    write_results(&directory, &plan, &summary)?;
     if args.json {
         let mut output = Output::new();
         output.json_line(&summary)?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
-use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup, partial_folder};
+use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
 use wonbon_cluster::families::{CopyRule, FamilyKind};
 use wonbon_cluster::keep::Keep;
 use wonbon_cluster::verdicts::Kind;
@@ -108,7 +108,7 @@ fn threshold(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let inputs = spool_standard_input(&args.inputs, &partial_folder(&args.output))?;
+    let inputs = spool_standard_input(&args.inputs, &args.output)?;
     let fields = args.fields.names(&inputs, &args.output)?;
     let rule = match args.rule {
         Some(Rule::Features(least)) => CopyRule::Agreeing(least as u32),

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
+use wonbon_cluster::partial_folder::PartialFolder;
 use wonbon_crawl::graph::pagerank::{PageRankConfig, pagerank};
 use wonbon_crawl::graph::{Graph, Reading, SiteRule, Watch};
 use wonbon_crawl::order::{ORDER_NAMES, OrderName};
 use wonbon_crawl::virtual_crawl::plot::{Curve, svg};
 use wonbon_crawl::virtual_crawl::{Plan, curve, marks, reachable, share_of};
-use wonbon_files::publish_directory;
 
 use crate::Outcome;
 use crate::batch::Watcher;
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         bail!("a graph and a folder for the curves are needed");
     };
     let names = names(&args.order)?;
-    let folder = NewFolder::check(out)?;
+    let folder = new_folder(out)?;
     let wanted = args.seeds.as_deref().map(read_seeds).transpose()?;
     let watcher = Watcher::new();
     let watch = Watching(&watcher);
@@ -170,7 +170,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         .iter()
         .map(|crawl| Curve { name: crawl.name.to_string(), points: crawl.points.clone() })
         .collect();
-    folder.fill(&[("curves.csv", summary.csv()), ("curves.svg", svg(&curves).into_string())])?;
+    folder.open_empty()?;
+    write_file(&folder.path().join("curves.csv"), summary.csv().as_bytes())?;
+    write_file(&folder.path().join("curves.svg"), svg(&curves).into_string().as_bytes())?;
+    publish(&folder)?;
     if read.left_out > 0 {
         report::note(&format!(
             "{} links were left out: a page has them already, or they lead to itself",
@@ -221,43 +224,16 @@ impl Watch for Watching<'_> {
     }
 }
 
-/// A folder that appears when its files are complete.
-struct NewFolder {
-    path: PathBuf,
-    partial: PathBuf,
+/// The folder of the results, which must not exist yet.
+fn new_folder(out: &Path) -> anyhow::Result<PartialFolder> {
+    ensure!(!out.exists(), "{} is there already; nothing is overwritten", out.display());
+    let folder = PartialFolder::of(out);
+    folder.check()?;
+    Ok(folder)
 }
 
-impl NewFolder {
-    fn check(path: &Path) -> anyhow::Result<Self> {
-        ensure!(!path.exists(), "{} is there already; nothing is overwritten", path.display());
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        Ok(NewFolder { path: path.to_owned(), partial: partial.into() })
-    }
-
-    /// Makes the folder under another name.
-    fn begin(&self) -> anyhow::Result<&Path> {
-        if self.partial.exists() {
-            std::fs::remove_dir_all(&self.partial)
-                .with_context(|| format!("could not remove {}", self.partial.display()))?;
-        }
-        std::fs::create_dir_all(&self.partial)
-            .with_context(|| format!("could not make {}", self.partial.display()))?;
-        Ok(&self.partial)
-    }
-
-    /// Gives it its name.
-    fn finish(&self) -> anyhow::Result<()> {
-        publish_directory(&self.partial, &self.path)
-            .map_err(|error| error.source)
-            .with_context(|| format!("could not make {}", self.path.display()))
-    }
-
-    fn fill(&self, files: &[(&str, String)]) -> anyhow::Result<()> {
-        let folder = self.begin()?;
-        for (name, text) in files {
-            write_file(&folder.join(name), text.as_bytes())?;
-        }
-        self.finish()
-    }
+/// Syncs the results and gives them their name.
+fn publish(folder: &PartialFolder) -> anyhow::Result<()> {
+    folder.sync(None)?;
+    Ok(folder.publish()?)
 }

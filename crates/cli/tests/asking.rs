@@ -127,6 +127,6 @@ fn what_cannot_be_asked_gets_one_sentence() {
         }
     }
     let wrong = wonbon(&["--store", &store, "similar", "--min", "1.5", "scrap"]);
-    assert!(stderr(&wrong).contains("a number from 0 to 1 is wanted"), "{}", stderr(&wrong));
+    assert!(stderr(&wrong).contains("`min` is from 0 to 1, not 1.5"), "{}", stderr(&wrong));
     assert_eq!(json(&wonbon(&["--store", &store, "status", "--json"]))["documents"], 4);
 }

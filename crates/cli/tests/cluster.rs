@@ -206,6 +206,7 @@ fn a_clustering_that_only_lacks_its_last_step_takes_its_place() {
     // As a kill in the middle of the last step leaves it.
     std::fs::rename(folder.path().join("out"), folder.path().join("out.partial")).unwrap();
     std::fs::create_dir(folder.path().join("out.partial/done")).unwrap();
+    std::fs::write(folder.path().join("out.partial/.wonbon-partial"), "").unwrap();
     let other = wonbon(&["cluster", &input, "-o", &out, "--threshold", "0.9"]);
     assert_eq!(other.status.code(), Some(2), "{}", stderr(&other));
     assert!(stderr(&other).contains("another plan"), "{}", stderr(&other));

@@ -50,7 +50,7 @@ fn what_is_not_understood_goes_out_as_it_came() {
     let output = wonbon_reading(&["collapse"], line.as_bytes());
     assert_eq!(
         stdout(&output),
-        "{\"text\":\"some words\",\"n\": 1.0000000000000000001,\"big\":123456789012345678901234567890,\"x\":{\"a\":[]},\"copies\":[]}\n"
+        "{\"text\":\"some words\",\"n\":1.0000000000000000001,\"big\":123456789012345678901234567890,\"x\":{\"a\":[]},\"copies\":[]}\n"
     );
 }
 

@@ -374,15 +374,71 @@ fn a_run_killed_at_twenty_moments_ends_as_one_that_was_not() {
 #[test]
 fn another_command_does_not_go_on_with_an_unfinished_run() {
     let folder = tempfile::tempdir().unwrap();
-    let input = generated(folder.path(), 3000);
-    let out = path(folder.path(), "out");
-    std::fs::create_dir_all(folder.path().join("out.partial/work")).unwrap();
-    std::fs::write(folder.path().join("out.partial/work/plan.json"), "{\"rule\":\"other\"}")
-        .unwrap();
-    let output = wonbon(&["dedup", &input, "-o", &out]);
+    let (input, out) = (path(folder.path(), "in.jsonl"), path(folder.path(), "out"));
+    std::fs::write(&input, "no JSON\n").unwrap();
+    let output = wonbon(&["dedup", &input, "-o", &out, "--strict"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(folder.path().join("out.partial/work/plan.json").exists());
+    let output = wonbon(&["dedup", &input, "-o", &out, "--strict", "--threshold", "0.7"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("unfinished run with another"), "{}", stderr(&output));
     assert_eq!(stderr(&output).lines().count(), 1);
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_never_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (path(folder.path(), "in.jsonl"), path(folder.path(), "out"));
+    std::fs::write(&input, lines(&small())).unwrap();
+    let theirs = folder.path().join("out.partial");
+    std::fs::create_dir(&theirs).unwrap();
+    std::fs::write(theirs.join("thesis.txt"), "years of work").unwrap();
+    let web = path(folder.path(), "web");
+    let made = wonbon(&["order", "generate", "--pages", "50", "-o", &web]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    for arguments in [
+        vec!["dedup", &input, "-o", &out],
+        vec!["dedup", "-", "-o", &out],
+        vec!["cluster", &input, "-o", &out],
+        vec!["cluster", "-", "-o", &out],
+        vec!["order", &web, "-o", &out],
+        vec!["order", "generate", "--pages", "50", "-o", &out],
+    ] {
+        let output = wonbon_reading(&arguments, lines(&small()).as_bytes());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("out.partial is not"), "{}", stderr(&output));
+        assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+        assert_eq!(std::fs::read_to_string(theirs.join("thesis.txt")).unwrap(), "years of work");
+        assert_eq!(std::fs::read_dir(&theirs).unwrap().count(), 1);
+        assert!(!Path::new(&out).exists());
+    }
+}
+
+#[test]
+fn every_input_has_an_output_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = |start: u32, count: u32| -> String {
+        let row = |n: u32| json!({"id": n, "text": text(n * 100..n * 100 + 60)});
+        (start..start + count).map(|n| format!("{}\n", row(n))).collect()
+    };
+    let files =
+        [("d/3/a.jsonl", rows(0, 5)), ("x/a.jsonl", rows(10, 10)), ("y/a.jsonl", rows(30, 5))];
+    for (name, text) in &files {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+    let [d, x, y] = ["d", "x/a.jsonl", "y/a.jsonl"].map(|name| path(folder.path(), name));
+    for flag in ["--strict", "--annotate"] {
+        let out = path(folder.path(), flag);
+        let output = wonbon(&["dedup", &d, &x, &y, "-o", &out, flag]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let rows = Path::new(&out).join(if flag == "--strict" { "kept" } else { "annotated" });
+        let lines: Vec<usize> = ["3/a.jsonl", "a.jsonl", "4/a.jsonl"]
+            .map(|name| std::fs::read_to_string(rows.join(name)).unwrap().lines().count())
+            .to_vec();
+        assert_eq!(lines, [5, 10, 5]);
+    }
 }
 
 #[test]
@@ -390,18 +446,19 @@ fn a_full_disk_ends_the_run_with_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let input = generated(folder.path(), 200);
     let full = path(folder.path(), "pairs.tsv");
-    // A link to the device that is always full stands where the pairs will be written.
-    std::os::unix::fs::symlink("/dev/full", folder.path().join("pairs.tsv.partial")).unwrap();
+    // The place of the pairs is a link to the device that is always full.
+    std::os::unix::fs::symlink("/dev/full", &full).unwrap();
     let out = path(folder.path(), "out");
     let arguments = ["dedup", &input, "-o", &out, "--pairs", &full];
     let output = wonbon(&arguments);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
     assert!(stderr(&output).contains("No space left"), "{}", stderr(&output));
-    std::fs::remove_file(folder.path().join("pairs.tsv.partial")).unwrap();
+    std::fs::remove_file(&full).unwrap();
     let output = wonbon(&arguments);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stderr(&output).contains("were read by an earlier run"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("everything but its last step"), "{}", stderr(&output));
+    assert!(Path::new(&full).is_file());
 }
 
 #[test]

@@ -24,7 +24,7 @@ use flate2::write::GzEncoder;
 use wonbon_input::Source;
 use wonbon_text::extract::core_text;
 use wonbon_warc::http::{End, Head};
-use wonbon_warc::{Found, Header, Kind, Reader, RecordId, WarcError};
+use wonbon_warc::{FoundRecord, Header, Reader, RecordId, RecordKind, WarcError};
 
 /// About how many bytes of blocks are handed over at a time.
 const BATCH_BYTES: usize = 1 << 20;
@@ -214,7 +214,7 @@ fn in_words(error: &WarcError) -> String {
 
 /// The record as one that may be a row; none if it is to be passed over.
 fn record_of<R: Read>(
-    found: &mut Found<'_, R>,
+    found: &mut FoundRecord<'_, R>,
     place: Option<Place>,
     known: &mut Known,
 ) -> Result<Option<ArchiveRecord>, WarcError> {
@@ -223,13 +223,13 @@ fn record_of<R: Read>(
     let is_page = target.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
     let target = target.to_owned();
     let body_at = match header.kind() {
-        Kind::Response if is_page => {
+        RecordKind::Response if is_page => {
             if !Head::parse(found.peek(HEAD_BYTES)?).is_ok_and(|head| is_wanted(&head)) {
                 return Ok(None);
             }
             None
         }
-        Kind::Revisit if is_page => match known.of_revisit(&header) {
+        RecordKind::Revisit if is_page => match known.of_revisit(&header) {
             Some(place) => Some(place),
             None => return Ok(None),
         },

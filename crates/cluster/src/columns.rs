@@ -112,6 +112,12 @@ impl<T: Pod> ColumnWriter<T> {
         self.file.write_all(bytes).map_err(io("write", &self.path))
     }
 
+    /// How many bytes the column has.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.mark.bytes
+    }
+
     /// Hands everything to the system; tells how far the column is.
     ///
     /// # Errors
@@ -121,6 +127,15 @@ impl<T: Pod> ColumnWriter<T> {
         self.file.flush().map_err(io("write", &self.path))?;
         Ok(self.mark)
     }
+}
+
+/// Writes a whole column and syncs it to the disk.
+pub(crate) fn write_column<T: Pod>(path: &Path, values: &[T]) -> Result<Mark, ClusterError> {
+    let mut column = ColumnWriter::open(path.to_owned(), Mark::default())?;
+    column.extend(values)?;
+    let mark = column.flush()?;
+    column.file.get_ref().sync_all().map_err(io("write", path))?;
+    Ok(mark)
 }
 
 /// Whether the start of a file is what the mark says.
@@ -139,6 +154,9 @@ fn check(file: &mut File, path: &Path, mark: Mark) -> Result<(), ClusterError> {
     }
     if found == mark { Ok(()) } else { Err(ClusterError::Damaged { path: path.to_owned() }) }
 }
+
+/// How much of a column is read at a time.
+const PIECE_BYTES: usize = 256 << 10;
 
 /// A column to read.
 #[derive(Debug)]
@@ -165,12 +183,6 @@ impl<T: Pod> Column<T> {
     #[must_use]
     pub fn len(&self) -> u64 {
         self.length
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
     }
 
     /// Reads `values.len()` values from `start` on.
@@ -230,7 +242,7 @@ impl<T: Pod> Column<T> {
         mut each: impl FnMut(u64, &[T]) -> Result<(), ClusterError>,
     ) -> Result<(), ClusterError> {
         let mut piece: Vec<T> = Vec::new();
-        piece.resize(32 << 10, T::zeroed());
+        piece.resize(PIECE_BYTES / size_of::<T>(), T::zeroed());
         let mut at = 0;
         while at < self.length {
             let length = piece.len().min(usize::try_from(self.length - at).unwrap_or(usize::MAX));

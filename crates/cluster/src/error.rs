@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::partial_folder::PartialFolderError;
+
 /// Why this crate could not do what was asked.
 ///
-/// `BadParameter`, `OutputExists`, `NotEmpty`, `OtherPlan`, `InputChanged` and `NotARun` mean that
-/// the request was wrong; `Io` and `Input` that the environment failed; `Damaged` that files of an
+/// `BadParameter`, `OutputExists`, `NotOurs`, `NotEmpty`, `OtherPlan`, `InputChanged` and `NotARun`
+/// mean that the request was wrong; `Io` and `Input` that the environment failed; `Damaged` that files of an
 /// earlier run are not what was written; `Stopped` that somebody asked for it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -52,6 +54,12 @@ pub enum ClusterError {
         /// The output.
         path: PathBuf,
     },
+    /// What has the name of the folder for unfinished results belongs to somebody else.
+    #[error("{path} is not an unfinished result of wonbon; it is left alone")]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A folder for work holds something already.
     #[error("{path} is not empty")]
     NotEmpty {
@@ -90,6 +98,14 @@ pub enum ClusterError {
     SameName {
         /// The place.
         path: PathBuf,
+    },
+    /// Fewer or more rows were written than are kept.
+    #[error("{written} rows were written where {wanted} are kept; nothing is published")]
+    RowsLost {
+        /// How many are kept.
+        wanted: u64,
+        /// How many were written.
+        written: u64,
     },
     /// A folder that should hold the results of a run does not.
     #[error("{path} does not hold {what}")]
@@ -133,4 +149,16 @@ pub(crate) fn io(
 ) -> impl FnOnce(std::io::Error) -> ClusterError + use<> {
     let path = path.to_owned();
     move |source| ClusterError::Io { doing, path, source }
+}
+
+impl From<PartialFolderError> for ClusterError {
+    fn from(error: PartialFolderError) -> Self {
+        match error {
+            PartialFolderError::OutputExists { path } => ClusterError::OutputExists { path },
+            PartialFolderError::NotOurs { path } => ClusterError::NotOurs { path },
+            PartialFolderError::Io { doing, path, source } => {
+                ClusterError::Io { doing, path, source }
+            }
+        }
+    }
 }

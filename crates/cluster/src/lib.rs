@@ -1,9 +1,7 @@
 //! Whole corpora: which documents are copies, which families they form.
 //!
 //! [`dedup::dedup`] is the whole job from files to files; [`clustering::cluster`] is the 1997 paper's;
-//! [`stream::families_of`] takes documents from an iterator. Its parts can be used alone: [`bands`]
-//! chooses how candidates are found, [`sketching`] makes numbers of documents, [`corpus`] keeps them
-//! on disk, [`order`] says who represents whom, [`walk`] and [`families`] decide, [`verdicts`] tells.
+//! [`stream::families_of`] takes documents from an iterator.
 //!
 //! Guarantees: bounded memory; in threshold mode every pair is verified on the full sets of shingles;
 //! the same bytes come out whatever the number of threads; no global state; a run can be watched and
@@ -14,26 +12,32 @@
 mod archive;
 pub mod bands;
 pub mod clustering;
-pub mod columns;
+mod columns;
 pub mod corpus;
 pub mod deciding;
 pub mod dedup;
 mod error;
-pub mod exact;
+mod exact;
 pub mod families;
+mod family_files;
 pub mod fields;
 pub mod keep;
-pub mod order;
+mod kept_rows;
+mod order;
+mod output_file;
+pub mod partial_folder;
 pub mod progress;
 pub mod reading;
 mod report;
-pub mod sketching;
-pub mod sorted_runs;
+mod row_writers;
+mod run_folder;
+mod sketching;
+mod sorted_runs;
 pub mod stream;
+mod strings;
 mod tables;
-pub mod union_find;
+mod union_find;
 pub mod verdicts;
-pub mod walk;
-mod writing;
+mod walk;
 
 pub use error::ClusterError;

@@ -96,12 +96,9 @@ impl Inputs {
                 inputs.file(path, name)?;
             }
         }
-        let mut names = BTreeSet::new();
-        for (number, file) in inputs.files.iter_mut().enumerate() {
-            if !names.insert(file.name.clone()) {
-                file.name = Path::new(&format!("{}", number + 1)).join(&file.name);
-                names.insert(file.name.clone());
-            }
+        let mut names = OutputNames::default();
+        for (number, file) in (1..).zip(&mut inputs.files) {
+            file.name = names.take(&file.name, number);
         }
         Ok(inputs)
     }
@@ -151,6 +148,30 @@ impl Inputs {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+/// Names of files in one folder: no two are the same, and none is a folder that another needs.
+#[derive(Debug, Default)]
+struct OutputNames {
+    files: BTreeSet<PathBuf>,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl OutputNames {
+    /// Takes a name, or the first free one of that name in a folder `number`, `number + 1`, ...
+    fn take(&mut self, name: &Path, number: usize) -> PathBuf {
+        let numbered = (number..).map(|number| Path::new(&number.to_string()).join(name));
+        let mut free = [name.to_owned()].into_iter().chain(numbered).filter(|name| {
+            let mut folders = name.ancestors().skip(1);
+            let is_folder = self.folders.contains(name);
+            !is_folder && !self.files.contains(name) && folders.all(|one| !self.files.contains(one))
+        });
+        let taken = free.next().expect("there are more numbers than names");
+        drop(free);
+        self.folders.extend(taken.ancestors().skip(1).map(Path::to_owned));
+        self.files.insert(taken.clone());
+        taken
     }
 }
 
@@ -900,4 +921,38 @@ pub(crate) fn read_document(
     let bytes = read_whole(open(path)?, MAX_DOCUMENT_BYTES)?;
     let core = core_text(&bytes, None, None);
     Ok((bytes, core))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_names_are_unique_and_none_is_the_folder_of_another() {
+        let mut names = OutputNames::default();
+        let taken: Vec<String> = [
+            ("3/a.jsonl", "3/a.jsonl"),
+            ("a.jsonl", "a.jsonl"),
+            ("a.jsonl", "4/a.jsonl"),
+            ("a.jsonl", "5/a.jsonl"),
+            ("4/a.jsonl", "5/4/a.jsonl"),
+            ("a.jsonl/b.txt", "6/a.jsonl/b.txt"),
+            ("3", "7/3"),
+        ]
+        .into_iter()
+        .zip(1..)
+        .map(|((name, expected), number)| {
+            assert_eq!(names.take(Path::new(name), number), Path::new(expected));
+            expected.to_owned()
+        })
+        .collect();
+        for (at, one) in taken.iter().enumerate() {
+            let one = Path::new(one);
+            assert!(
+                taken[..at]
+                    .iter()
+                    .all(|other| { !one.starts_with(other) && !Path::new(other).starts_with(one) })
+            );
+        }
+    }
 }

@@ -37,14 +37,15 @@ use serde_json::json;
 use wonbon_input::ordered::for_each_ordered;
 use wonbon_input::rows::Ranking;
 
-use crate::clustering::{ClusterMethod, Clusters, numbered};
-use crate::corpus::{Corpus, CorpusWriter, Ids, PART_BYTES};
+use crate::clustering::{ClusterMethod, Clusters, number_clusters};
+use crate::corpus::{Corpus, CorpusWriter, PART_BYTES};
 use crate::deciding::bands_for;
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
 use crate::progress::{PhaseClock, Progress};
 use crate::reading::ItemRows;
 use crate::sketching::{Sketcher, Sketches};
+use crate::strings::StringColumn;
 use crate::verdicts::{Kind, Verdicts};
 
 pub use crate::deciding::FamilyConfig;
@@ -87,7 +88,7 @@ pub struct NamedVerdict {
 #[derive(Debug)]
 pub struct StreamFamilies {
     verdicts: Verdicts,
-    ids: Ids,
+    ids: StringColumn,
 }
 
 impl StreamFamilies {
@@ -111,7 +112,7 @@ impl StreamFamilies {
 pub struct StreamClusters {
     cluster_of: Vec<u32>,
     counts: Clusters,
-    ids: Ids,
+    ids: StringColumn,
 }
 
 impl StreamClusters {
@@ -200,8 +201,8 @@ where
     )?;
     method.merge(&corpus, folder, folder, folder, &clock, progress)?;
     let (representatives, components) =
-        clock.time("clusters", 0, progress, || method.components(folder, progress))?;
-    let (cluster_of, counts) = numbered(&representatives, components);
+        clock.time("clusters", 0, progress, || method.find_components(folder, progress))?;
+    let (cluster_of, counts) = number_clusters(&representatives, components);
     let ids = corpus.ids()?;
     scratch.keep();
     Ok(StreamClusters { cluster_of, counts, ids })

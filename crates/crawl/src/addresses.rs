@@ -24,17 +24,17 @@ use crate::graph::SiteRule;
 const ALIGNMENT: usize = 4;
 const PIECE_BYTES: usize = 1 << 20;
 /// The longest address that is kept; what is longer is no address people wrote.
-pub const MOST_ADDRESS_BYTES: usize = 8 << 10;
+pub(crate) const MOST_ADDRESS_BYTES: usize = 8 << 10;
 
 /// Scheme, host and port: what one robots.txt speaks for.
 #[derive(Debug)]
-pub struct Origin {
+pub(crate) struct Origin {
     /// Such as `https://example.org:8443`, without a slash at the end.
-    pub text: Box<str>,
+    pub(crate) text: Box<str>,
     /// The number of its host name.
-    pub host: u32,
+    pub(crate) host: u32,
     /// The number of its site.
-    pub site: u32,
+    pub(crate) site: u32,
 }
 
 /// Names that are numbers.
@@ -58,7 +58,7 @@ impl Names {
 
 /// All addresses, with their origins, host names and sites.
 #[derive(Debug)]
-pub struct Addresses {
+pub(crate) struct Addresses {
     kind: SiteRule,
     origins: Vec<Origin>,
     origin_numbers: HashMap<Box<str>, u32>,
@@ -77,7 +77,7 @@ pub struct Addresses {
 impl Addresses {
     /// No address yet.
     #[must_use]
-    pub fn new(kind: SiteRule) -> Self {
+    pub(crate) fn new(kind: SiteRule) -> Self {
         Addresses {
             kind,
             origins: Vec::new(),
@@ -94,19 +94,13 @@ impl Addresses {
 
     /// How many addresses are known.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts.len()
-    }
-
-    /// Whether none is known.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.starts.is_empty()
     }
 
     /// The number of an address if it is known.
     #[must_use]
-    pub fn get(&self, address: &str) -> Option<u32> {
+    pub(crate) fn get(&self, address: &str) -> Option<u32> {
         let (origin, rest) = split(address)?;
         let origin = *self.origin_numbers.get(origin)?;
         self.find(self.hash(origin, rest), origin, rest).ok()
@@ -114,7 +108,7 @@ impl Addresses {
 
     /// The number of an address, and whether it is new. `None` for what is no absolute address, is
     /// longer than [`MOST_ADDRESS_BYTES`], or has no number left.
-    pub fn insert(&mut self, address: &str) -> Option<(u32, bool)> {
+    pub(crate) fn insert(&mut self, address: &str) -> Option<(u32, bool)> {
         let (origin, rest) = split(address)?;
         if address.len() > MOST_ADDRESS_BYTES || self.starts.len() >= u32::MAX as usize - 1 {
             return None;
@@ -138,7 +132,7 @@ impl Addresses {
 
     /// The address of a page.
     #[must_use]
-    pub fn address(&self, page: u32) -> String {
+    pub(crate) fn address(&self, page: u32) -> String {
         let mut address = self.origins[self.origin(page) as usize].text.to_string();
         address.push_str(self.rest(page));
         address
@@ -146,24 +140,24 @@ impl Addresses {
 
     /// The number of a page's origin.
     #[must_use]
-    pub fn origin(&self, page: u32) -> u32 {
+    pub(crate) fn origin(&self, page: u32) -> u32 {
         self.page_origins[page as usize]
     }
 
     /// The number of a page's site.
     #[must_use]
-    pub fn site(&self, page: u32) -> u32 {
+    pub(crate) fn site(&self, page: u32) -> u32 {
         self.origins[self.origin(page) as usize].site
     }
 
     /// The number of a page's host name.
     #[must_use]
-    pub fn host(&self, page: u32) -> u32 {
+    pub(crate) fn host(&self, page: u32) -> u32 {
         self.origins[self.origin(page) as usize].host
     }
 
     /// The number of an origin, new or known.
-    pub fn origin_number(&mut self, origin: &str) -> u32 {
+    pub(crate) fn origin_number(&mut self, origin: &str) -> u32 {
         if let Some(&number) = self.origin_numbers.get(origin) {
             return number;
         }
@@ -178,20 +172,14 @@ impl Addresses {
 
     /// All origins, by number.
     #[must_use]
-    pub fn origins(&self) -> &[Origin] {
+    pub(crate) fn origins(&self) -> &[Origin] {
         &self.origins
     }
 
     /// All host names, by number.
     #[must_use]
-    pub fn hosts(&self) -> &[Box<str>] {
+    pub(crate) fn hosts(&self) -> &[Box<str>] {
         &self.hosts.texts
-    }
-
-    /// All sites, by number.
-    #[must_use]
-    pub fn sites(&self) -> &[Box<str>] {
-        &self.sites.texts
     }
 
     fn rest(&self, page: u32) -> &str {
@@ -257,7 +245,7 @@ impl Addresses {
 
 /// An absolute address as origin and rest; the rest begins with a slash.
 #[must_use]
-pub fn split(address: &str) -> Option<(&str, &str)> {
+pub(crate) fn split(address: &str) -> Option<(&str, &str)> {
     let host = address.find("://")? + 3;
     let slash = host + address[host..].find('/')?;
     (slash > host).then(|| address.split_at(slash))
@@ -296,7 +284,7 @@ mod tests {
             ["www.example.co.kr", "blog.example.co.kr", "[::1]", "127.0.0.2"]
         );
         assert_eq!(
-            addresses.sites().iter().map(|site| &**site).collect::<Vec<_>>(),
+            addresses.sites.texts.iter().map(|site| &**site).collect::<Vec<_>>(),
             ["example.co.kr", "[::1]", "127.0.0.2"]
         );
         assert_eq!(SiteRule::Host.site("a.b.example.org"), "a.b.example.org");
@@ -309,7 +297,7 @@ mod tests {
         for address in ["", "/a", "http://", "http:///a", "http://example.org", &long] {
             assert_eq!(addresses.insert(address), None, "{address:.30}");
         }
-        assert!(addresses.is_empty());
+        assert_eq!(addresses.len(), 0);
     }
 
     proptest! {

@@ -37,18 +37,18 @@ use url::Url;
 use wonbon_files::sync_directory;
 use wonbon_time::Timestamp;
 
-use crate::before::Before;
 use crate::engine::{Engine, Parts, event_channel};
 use crate::error::CrawlError;
 use crate::fetch::Fetcher;
-use crate::keeping::{Files, Keeper};
 use crate::log::{self, LogWriter};
 use crate::order::Order;
 use crate::plan::Plan;
+use crate::previous_sweep::PreviousSweep;
 use crate::progress::{Control, Observer, Summary};
 use crate::records::{Commit, Outcome, Record};
 use crate::sink::PageSink;
 use crate::state::{PageState, State};
+use crate::writer::{CrawlFiles, WriterThread};
 
 /// The log of a crawl.
 pub(crate) fn log_path(directory: &Path) -> PathBuf {
@@ -73,11 +73,11 @@ pub struct Crawl {
     state: State,
     order: Box<dyn Order>,
     unfinished: VecDeque<u32>,
-    unread: Vec<u32>,
+    unread_sitemaps: Vec<u32>,
     ids: HashMap<[u8; 20], u128>,
     log: LogWriter,
     commit: Commit,
-    before: Option<Before>,
+    previous: Option<PreviousSweep>,
     is_resumed: bool,
     _lock: File,
 }
@@ -108,7 +108,7 @@ impl Crawl {
         if directory.exists() && std::fs::read_dir(directory).map_err(io)?.next().is_some() {
             return Err(CrawlError::NotEmpty { path: directory.to_owned() });
         }
-        let earlier = before.map(Before::open).transpose()?;
+        let previous = before.map(PreviousSweep::open).transpose()?;
         std::fs::create_dir_all(directory.join("archive"))
             .map_err(|source| CrawlError::io("create", directory, source))?;
         let lock = lock(directory)?;
@@ -131,11 +131,11 @@ impl Crawl {
             state,
             order,
             unfinished: VecDeque::new(),
-            unread: Vec::new(),
+            unread_sitemaps: Vec::new(),
             ids: HashMap::new(),
             log,
             commit: Commit::default(),
-            before: earlier,
+            previous,
             is_resumed: false,
             _lock: lock,
         })
@@ -196,8 +196,8 @@ impl Crawl {
         };
         let unfinished = taken.into_iter().filter(is_unfinished).collect();
         let sitemaps = sitemaps.iter().filter_map(|address| state.addresses.get(address));
-        let unread = sitemaps.filter(is_unfinished).collect();
-        let before = beginning.before.as_deref().map(Before::open).transpose()?;
+        let unread_sitemaps = sitemaps.filter(is_unfinished).collect();
+        let previous = beginning.before.as_deref().map(PreviousSweep::open).transpose()?;
         Ok(Crawl {
             log: LogWriter::resume(&path, &end)?,
             directory: directory.to_owned(),
@@ -205,10 +205,10 @@ impl Crawl {
             state,
             order,
             unfinished,
-            unread,
+            unread_sitemaps,
             ids,
             commit: end.commit,
-            before,
+            previous,
             is_resumed: true,
             _lock: lock,
         })
@@ -252,9 +252,9 @@ impl Crawl {
         observer: &dyn Observer,
         control: &Control,
     ) -> Result<Summary, CrawlError> {
-        let Crawl { directory, beginning, state, order, unfinished, unread, .. } = self;
+        let Crawl { directory, beginning, state, order, unfinished, unread_sitemaps, .. } = self;
         let (sender, events) = event_channel();
-        let files = Files {
+        let files = CrawlFiles {
             directory,
             log: self.log,
             seed: beginning.begun.as_microseconds() as u64,
@@ -262,18 +262,18 @@ impl Crawl {
             ids: self.ids,
         };
         let commit_every = state.plan.pace.commit_every;
-        let keeper = Keeper::start(files, commit_every, sender.clone())?;
+        let writer = WriterThread::start(files, commit_every, sender.clone())?;
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
             let engine = Engine::new(Parts {
                 state,
                 order,
                 unfinished,
-                unread,
+                unread_sitemaps,
                 fetcher,
                 sink,
-                before: self.before,
-                keeper: &keeper,
+                previous: self.previous,
+                writer: &writer,
                 observer,
                 control,
                 events,
@@ -282,10 +282,10 @@ impl Crawl {
             });
             engine.run().await
         });
-        // A name that is still being looked for, after requests were let go, is not waited for.
+        // Name lookups that are still running after requests were abandoned are not waited for.
         runtime.shutdown_background();
-        // After a failure too: what was handed over is written before the lock is given back.
-        let written = keeper.end();
+        // After a failure too: everything sent to the writer is written before the lock is released.
+        let written = writer.finish();
         let summary = ended?;
         written?;
         Ok(summary)

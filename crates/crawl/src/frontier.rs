@@ -24,18 +24,18 @@ use crate::politeness::{Manner, Politeness, Readiness};
 
 /// One request that is to be made.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub(crate) struct Job {
     /// What it is for.
-    pub kind: JobKind,
+    pub(crate) kind: JobKind,
     /// Redirects that led here.
-    pub hops: u8,
+    pub(crate) hops: u8,
     /// How often it was tried.
-    pub tries: u8,
+    pub(crate) tries: u8,
 }
 
 /// What a request is for.
 #[derive(Clone, Debug)]
-pub enum JobKind {
+pub(crate) enum JobKind {
     /// A page.
     Page(u32),
     /// A sitemap, which has a number like a page.
@@ -52,7 +52,7 @@ pub enum JobKind {
 impl Job {
     /// A job that nothing led to yet.
     #[must_use]
-    pub fn new(kind: JobKind) -> Self {
+    pub(crate) fn new(kind: JobKind) -> Self {
         Job { kind, hops: 0, tries: 0 }
     }
 }
@@ -73,7 +73,7 @@ struct Line {
 }
 
 /// Lines of jobs before hosts, and the ordering they are filled from.
-pub struct Frontier {
+pub(crate) struct Frontier {
     order: Box<dyn Order>,
     /// Pages that the ordering gave and that are behind all others.
     behind: VecDeque<u32>,
@@ -82,7 +82,7 @@ pub struct Frontier {
     ready: VecDeque<u32>,
     sleeping: BinaryHeap<Reverse<(Instant, u32)>>,
     /// Whose turn it is.
-    pub politeness: Politeness,
+    pub(crate) politeness: Politeness,
 }
 
 impl std::fmt::Debug for Frontier {
@@ -97,7 +97,7 @@ impl std::fmt::Debug for Frontier {
 impl Frontier {
     /// An empty frontier.
     #[must_use]
-    pub fn new(order: Box<dyn Order>, politeness: Politeness) -> Self {
+    pub(crate) fn new(order: Box<dyn Order>, politeness: Politeness) -> Self {
         Frontier {
             order,
             behind: VecDeque::new(),
@@ -110,24 +110,24 @@ impl Frontier {
     }
 
     /// The ordering.
-    pub fn order(&mut self) -> &mut dyn Order {
+    pub(crate) fn order(&mut self) -> &mut dyn Order {
         &mut *self.order
     }
 
     /// Pages that wait: in the ordering, behind it, and before their hosts.
     #[must_use]
-    pub fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.order.waiting() + self.behind.len() + self.parked
     }
 
     /// Jobs that wait before their hosts.
     #[must_use]
-    pub fn parked(&self) -> usize {
+    pub(crate) fn parked(&self) -> usize {
         self.parked
     }
 
     /// The next page of the ordering for which `goes_behind` does not hold, or of those behind.
-    pub fn next_page(&mut self, mut goes_behind: impl FnMut(u32) -> bool) -> Option<u32> {
+    pub(crate) fn next_page(&mut self, mut goes_behind: impl FnMut(u32) -> bool) -> Option<u32> {
         while let Some(page) = self.order.next() {
             if goes_behind(page) {
                 self.behind.push_back(page);
@@ -140,12 +140,12 @@ impl Frontier {
 
     /// Whether a host could be asked now.
     #[must_use]
-    pub fn has_ready(&self) -> bool {
+    pub(crate) fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
     /// Puts a job into the line of a host, as the last or as the first.
-    pub fn park(&mut self, host: u32, job: Job, first: bool, now: Instant) {
+    pub(crate) fn park(&mut self, host: u32, job: Job, first: bool, now: Instant) {
         let needed = host as usize + 1;
         if self.lines.len() < needed {
             self.lines.resize_with(needed, Line::default);
@@ -161,7 +161,7 @@ impl Frontier {
     }
 
     /// A host whose state changed: it is put where it belongs if it has jobs.
-    pub fn list(&mut self, host: u32, now: Instant) {
+    pub(crate) fn list(&mut self, host: u32, now: Instant) {
         let Some(line) = self.lines.get_mut(host as usize) else { return };
         if line.jobs.is_empty() || line.listed == Listed::Yes {
             return;
@@ -181,7 +181,7 @@ impl Frontier {
     }
 
     /// Hosts whose time has come become ready; says when the next one will.
-    pub fn wake(&mut self, now: Instant) -> Option<Instant> {
+    pub(crate) fn wake(&mut self, now: Instant) -> Option<Instant> {
         while let Some(&Reverse((at, host))) = self.sleeping.peek() {
             if at > now {
                 return Some(at);
@@ -195,7 +195,7 @@ impl Frontier {
 
     /// The next job whose host may be asked now, and that host. The request has begun. If only tried
     /// jobs are wanted, hosts that have none before them are passed over for good.
-    pub fn begin(&mut self, now: Instant, only_tried: bool) -> Option<(u32, Job)> {
+    pub(crate) fn begin(&mut self, now: Instant, only_tried: bool) -> Option<(u32, Job)> {
         while let Some(host) = self.ready.pop_front() {
             self.unlist(host);
             if only_tried && self.lines[host as usize].jobs.front().is_none_or(|job| job.tries == 0)
@@ -222,7 +222,7 @@ impl Frontier {
     }
 
     /// A request that began has ended; see [`Politeness::end`].
-    pub fn end(&mut self, host: u32, address: Option<IpAddr>, now: Instant, manner: Manner) {
+    pub(crate) fn end(&mut self, host: u32, address: Option<IpAddr>, now: Instant, manner: Manner) {
         let mut next = self.politeness.end(host, address, now, manner);
         while let Some(waited) = next {
             self.unlist(waited);
@@ -237,7 +237,7 @@ impl Frontier {
     }
 
     /// Takes all jobs of a host out of its line.
-    pub fn drain(&mut self, host: u32) -> Vec<Job> {
+    pub(crate) fn drain(&mut self, host: u32) -> Vec<Job> {
         let Some(line) = self.lines.get_mut(host as usize) else { return Vec::new() };
         self.parked -= line.jobs.len();
         line.jobs.drain(..).collect()

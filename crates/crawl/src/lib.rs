@@ -1,25 +1,26 @@
 //! Crawl orderings, virtual crawls, and a polite, crash-safe crawler whose order they decide.
 
-pub mod addresses;
-mod before;
+#![warn(unreachable_pub)]
+
+mod addresses;
 pub mod canonical;
 pub mod crawl;
 mod engine;
 mod error;
 pub mod fetch;
-pub mod frontier;
+mod frontier;
 pub mod graph;
 pub mod guard;
-mod keeping;
 pub mod link_graph;
 pub mod log;
 pub mod order;
+mod page_reader;
 pub mod pattern;
 pub mod plan;
-pub mod politeness;
+mod politeness;
+mod previous_sweep;
 pub mod progress;
 mod random;
-mod reading;
 pub mod records;
 pub mod report;
 pub mod robots;
@@ -29,5 +30,6 @@ pub mod sitemap;
 mod state;
 pub mod traps;
 pub mod virtual_crawl;
+mod writer;
 
 pub use error::CrawlError;

@@ -18,17 +18,17 @@ use std::time::{Duration, Instant};
 
 /// How polite a crawl is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Manners {
+pub(crate) struct Manners {
     /// Time between the end of an answer and the next request to the same host or address.
-    pub delay: Duration,
+    pub(crate) delay: Duration,
     /// The longest crawl-delay of a robots.txt that is heeded in full; longer ones count as this.
-    pub most_crawl_delay: Duration,
+    pub(crate) most_crawl_delay: Duration,
     /// The first back-off, if the delay is not longer.
-    pub first_back_off: Duration,
+    pub(crate) first_back_off: Duration,
     /// The longest back-off and the longest `Retry-After` that is waited for.
-    pub most_back_off: Duration,
+    pub(crate) most_back_off: Duration,
     /// Connections to a host and to an address at a time.
-    pub connections: u32,
+    pub(crate) connections: u32,
 }
 
 impl Default for Manners {
@@ -45,7 +45,7 @@ impl Default for Manners {
 
 /// How a host took a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub(crate) enum Manner {
     /// It answered.
     Answered,
     /// It wants rest, for so long if it said so.
@@ -57,7 +57,7 @@ pub enum Manner {
 
 /// Whether a host may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readiness {
+pub(crate) enum Readiness {
     /// Yes.
     Now,
     /// Not before this.
@@ -96,7 +96,7 @@ struct AddressPace {
 
 /// The paces of all hosts and addresses.
 #[derive(Debug)]
-pub struct Politeness {
+pub(crate) struct Politeness {
     manners: Manners,
     hosts: Vec<HostPace>,
     addresses: HashMap<IpAddr, AddressPace>,
@@ -105,7 +105,7 @@ pub struct Politeness {
 impl Politeness {
     /// Nobody was asked yet.
     #[must_use]
-    pub fn new(manners: Manners) -> Self {
+    pub(crate) fn new(manners: Manners) -> Self {
         Politeness { manners, hosts: Vec::new(), addresses: HashMap::new() }
     }
 
@@ -118,33 +118,33 @@ impl Politeness {
     }
 
     /// The delay of a host as things are.
-    pub fn delay(&mut self, host: u32) -> Duration {
+    pub(crate) fn delay(&mut self, host: u32) -> Duration {
         let delay = self.manners.delay;
         let pace = self.host(host);
         delay.max(pace.crawl_delay).max(pace.back_off)
     }
 
     /// The address of a host that is asked from now on.
-    pub fn set_address(&mut self, host: u32, address: Option<IpAddr>) {
+    pub(crate) fn set_address(&mut self, host: u32, address: Option<IpAddr>) {
         self.host(host).address = address;
     }
 
     /// What the robots.txt of a host asks for.
-    pub fn set_crawl_delay(&mut self, host: u32, delay: Duration) {
+    pub(crate) fn set_crawl_delay(&mut self, host: u32, delay: Duration) {
         let most = self.manners.most_crawl_delay;
         let pace = self.host(host);
         pace.crawl_delay = pace.crawl_delay.max(delay.min(most));
     }
 
     /// A host that was asked before this process began: when, nobody knows.
-    pub fn was_asked(&mut self, host: u32, now: Instant) {
+    pub(crate) fn was_asked(&mut self, host: u32, now: Instant) {
         let delay = self.delay(host);
         self.host(host).pace.delay_until(now + delay);
     }
 
     /// Whether a host may be asked. A host whose address is busy waits in the line of that address
     /// from now on.
-    pub fn readiness(&mut self, host: u32, now: Instant) -> Readiness {
+    pub(crate) fn readiness(&mut self, host: u32, now: Instant) -> Readiness {
         let connections = self.manners.connections;
         let pace = self.host(host);
         if pace.pace.active >= connections {
@@ -166,7 +166,7 @@ impl Politeness {
     }
 
     /// A request to a host begins.
-    pub fn begin(&mut self, host: u32, now: Instant) {
+    pub(crate) fn begin(&mut self, host: u32, now: Instant) {
         let own = self.delay(host);
         let delay = self.manners.delay;
         let pace = self.host(host);
@@ -181,7 +181,7 @@ impl Politeness {
 
     /// A request to a host has ended. `address` is the one it had when the request began. Names the
     /// host that waited longest for this address, if one did.
-    pub fn end(
+    pub(crate) fn end(
         &mut self,
         host: u32,
         address: Option<IpAddr>,
@@ -212,7 +212,7 @@ impl Politeness {
     }
 
     /// The host that has waited longest for an address; it leaves the line.
-    pub fn next_in_line(&mut self, address: Option<IpAddr>) -> Option<u32> {
+    pub(crate) fn next_in_line(&mut self, address: Option<IpAddr>) -> Option<u32> {
         self.addresses.get_mut(&address?)?.waiting.pop_front()
     }
 }

@@ -59,7 +59,7 @@ impl KnownRobots {
 
 /// Why an address is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NotLetIn {
+pub(crate) enum NotAdmitted {
     OutOfScope,
     Trap,
 }
@@ -156,19 +156,19 @@ impl State {
 
     /// The number of an address that a page of the given depth leads to. What is known is in; what
     /// is new is in if it is in the scope and looks like no trap.
-    pub(crate) fn let_in(
+    pub(crate) fn admit(
         &mut self,
         address: &str,
         depth: u16,
         new: &mut Vec<String>,
-    ) -> Result<u32, NotLetIn> {
+    ) -> Result<u32, NotAdmitted> {
         if let Some(page) = self.addresses.get(address) {
             return Ok(page);
         }
-        let url = Url::parse(address).map_err(|_| NotLetIn::OutOfScope)?;
-        self.scope.check(&url, u32::from(depth)).map_err(|_| NotLetIn::OutOfScope)?;
-        self.pass_traps(&url).ok_or(NotLetIn::Trap)?;
-        let (page, _) = self.know(address, depth).ok_or(NotLetIn::Trap)?;
+        let url = Url::parse(address).map_err(|_| NotAdmitted::OutOfScope)?;
+        self.scope.check(&url, u32::from(depth)).map_err(|_| NotAdmitted::OutOfScope)?;
+        self.pass_traps(&url).ok_or(NotAdmitted::Trap)?;
+        let (page, _) = self.know(address, depth).ok_or(NotAdmitted::Trap)?;
         new.push(address.to_owned());
         Ok(page)
     }
@@ -245,7 +245,7 @@ impl State {
     }
 
     /// Whether a page's site gave so many copies in a row that its pages go behind all others.
-    pub(crate) fn goes_behind(&self, page: u32) -> bool {
+    pub(crate) fn is_deferred(&self, page: u32) -> bool {
         let Some(most) = self.plan.params.skip_copies else { return false };
         self.copies.get(&self.addresses.site(page)).is_some_and(|&copies| copies >= most)
     }

@@ -32,7 +32,6 @@ mod messages;
 mod metrics;
 mod openapi;
 mod pages;
-mod paging;
 mod problem;
 mod rate;
 mod routes;

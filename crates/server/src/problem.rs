@@ -263,7 +263,12 @@ impl From<StoreError> for Problem {
 
 impl From<RequestError> for Problem {
     fn from(error: RequestError) -> Self {
-        Problem::new(Code::BadParameter, error.to_string())
+        let code = match error {
+            RequestError::Cursor => Code::BadCursor,
+            RequestError::Side { .. } => Code::BadJson,
+            _ => Code::BadParameter,
+        };
+        Problem::new(code, error.to_string())
     }
 }
 
@@ -280,6 +285,9 @@ impl From<AppError> for Problem {
                     _ => Problem::inside(Code::WriteFailed, &source),
                 };
             }
+            AppError::UnknownDocument { .. } => Code::UnknownDocument,
+            AppError::NotWatched { .. } => Code::NotWatched,
+            AppError::Query(_) => Code::BadQuery,
             AppError::UnknownJob { .. } => Code::UnknownJob,
             AppError::WrongState { .. } => Code::WrongState,
             AppError::BadInput { .. } | AppError::NoInputs => Code::BadInput,

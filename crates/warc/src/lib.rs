@@ -30,6 +30,8 @@
 //! gives the records before the cut and says where it is torn.
 //! Not here: fetching, files of a crawl and their names, what a page means.
 
+#![warn(unreachable_pub)]
+
 mod digest;
 mod error;
 pub mod http;
@@ -42,6 +44,6 @@ mod writer;
 pub use digest::{Digest, NotADigest};
 pub use error::{Damage, WarcError};
 pub use identifier::{NotARecordId, RecordId};
-pub use reader::{Found, Header, Limits, Reader};
-pub use record::{Kind, REVISIT_PROFILE, Record, RefersTo, lines};
+pub use reader::{FoundRecord, Header, Limits, Reader};
+pub use record::{REVISIT_PROFILE, Record, RecordKind, RefersTo, lines};
 pub use writer::{Place, Writer};

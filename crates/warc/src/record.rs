@@ -15,7 +15,7 @@ pub const REVISIT_PROFILE: &str =
 /// What a record is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum RecordKind {
     /// About the file.
     Warcinfo,
     /// What a server answered, as it came.
@@ -36,39 +36,39 @@ pub enum Kind {
     Other(String),
 }
 
-impl Kind {
+impl RecordKind {
     /// As `WARC-Type` writes it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
-            Kind::Warcinfo => "warcinfo",
-            Kind::Response => "response",
-            Kind::Resource => "resource",
-            Kind::Request => "request",
-            Kind::Metadata => "metadata",
-            Kind::Revisit => "revisit",
-            Kind::Conversion => "conversion",
-            Kind::Continuation => "continuation",
-            Kind::Other(name) => name,
+            RecordKind::Warcinfo => "warcinfo",
+            RecordKind::Response => "response",
+            RecordKind::Resource => "resource",
+            RecordKind::Request => "request",
+            RecordKind::Metadata => "metadata",
+            RecordKind::Revisit => "revisit",
+            RecordKind::Conversion => "conversion",
+            RecordKind::Continuation => "continuation",
+            RecordKind::Other(name) => name,
         }
     }
 
     pub(crate) fn of_name(name: &str) -> Self {
         match name {
-            "warcinfo" => Kind::Warcinfo,
-            "response" => Kind::Response,
-            "resource" => Kind::Resource,
-            "request" => Kind::Request,
-            "metadata" => Kind::Metadata,
-            "revisit" => Kind::Revisit,
-            "conversion" => Kind::Conversion,
-            "continuation" => Kind::Continuation,
-            other => Kind::Other(other.to_owned()),
+            "warcinfo" => RecordKind::Warcinfo,
+            "response" => RecordKind::Response,
+            "resource" => RecordKind::Resource,
+            "request" => RecordKind::Request,
+            "metadata" => RecordKind::Metadata,
+            "revisit" => RecordKind::Revisit,
+            "conversion" => RecordKind::Conversion,
+            "continuation" => RecordKind::Continuation,
+            other => RecordKind::Other(other.to_owned()),
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for RecordKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -78,7 +78,7 @@ impl fmt::Display for Kind {
 /// HTTP message with its empty line, and its body. Neither is copied before it is compressed.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: RecordKind,
     pub(crate) date: Timestamp,
     pub(crate) target: Option<&'a str>,
     pub(crate) content_type: &'a str,
@@ -107,7 +107,7 @@ pub struct RefersTo<'a> {
 
 impl<'a> Record<'a> {
     fn new(
-        kind: Kind,
+        kind: RecordKind,
         date: Timestamp,
         content_type: &'a str,
         head: &'a [u8],
@@ -133,7 +133,7 @@ impl<'a> Record<'a> {
     /// About the file, in `name: value` lines; made by [`lines`].
     #[must_use]
     pub fn warcinfo(file_name: &'a str, date: Timestamp, lines: &'a [u8]) -> Self {
-        Record::new(Kind::Warcinfo, date, "application/warc-fields", b"", lines)
+        Record::new(RecordKind::Warcinfo, date, "application/warc-fields", b"", lines)
             .field("WARC-Filename", file_name)
     }
 
@@ -142,7 +142,7 @@ impl<'a> Record<'a> {
     #[must_use]
     pub fn response(target: &'a str, date: Timestamp, head: &'a [u8], body: &'a [u8]) -> Self {
         let kind = "application/http;msgtype=response";
-        let mut record = Record::new(Kind::Response, date, kind, head, body);
+        let mut record = Record::new(RecordKind::Response, date, kind, head, body);
         record.target = Some(target);
         record
     }
@@ -151,7 +151,7 @@ impl<'a> Record<'a> {
     #[must_use]
     pub fn request(target: &'a str, date: Timestamp, head: &'a [u8], body: &'a [u8]) -> Self {
         let kind = "application/http;msgtype=request";
-        let mut record = Record::new(Kind::Request, date, kind, head, body);
+        let mut record = Record::new(RecordKind::Request, date, kind, head, body);
         record.target = Some(target);
         record
     }
@@ -159,7 +159,8 @@ impl<'a> Record<'a> {
     /// About a page, in `name: value` lines; made by [`lines`].
     #[must_use]
     pub fn metadata(target: &'a str, date: Timestamp, lines: &'a [u8]) -> Self {
-        let mut record = Record::new(Kind::Metadata, date, "application/warc-fields", b"", lines);
+        let mut record =
+            Record::new(RecordKind::Metadata, date, "application/warc-fields", b"", lines);
         record.target = Some(target);
         record
     }
@@ -175,7 +176,7 @@ impl<'a> Record<'a> {
         earlier: RefersTo<'a>,
     ) -> Self {
         let kind = "application/http;msgtype=response";
-        let mut record = Record::new(Kind::Revisit, date, kind, head, b"");
+        let mut record = Record::new(RecordKind::Revisit, date, kind, head, b"");
         record.target = Some(target);
         record.payload_digest = Some(digest);
         record.refers_to = Some(earlier);

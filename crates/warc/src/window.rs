@@ -1,12 +1,12 @@
-//! A buffered stream that remembers its last bytes, so that a reader can look again.
+//! A buffered stream that remembers its last bytes, so that a reader can go back.
 //!
-//! A damaged gzip member is often noticed only behind its end, inside the next one. With what was read
-//! since its beginning still at hand, the next one is found. Memory: at most twice [`KEPT`] and a
-//! chunk.
+//! Damage to a gzip member is often noticed only inside the next member. The bytes since the beginning
+//! of the damaged member are still here, so the next one can be found. Memory: at most twice [`KEPT`]
+//! and a chunk.
 
 use std::io::{self, BufRead, Read};
 
-/// How much is remembered behind the mark.
+/// How many bytes are remembered at most.
 pub(crate) const KEPT: usize = 1 << 20;
 const CHUNK: usize = 1 << 16;
 
@@ -14,13 +14,13 @@ const CHUNK: usize = 1 << 16;
 pub(crate) struct Window<R> {
     inner: R,
     buffer: Vec<u8>,
-    /// Where the first byte of the buffer stands in the file.
+    /// The offset in the file of the first byte of the buffer.
     start: u64,
     /// The next byte to be read.
     position: usize,
-    /// What is remembered begins here.
+    /// Bytes from here on are remembered.
     mark: usize,
-    /// The stream itself failed, which is no damage of what it holds.
+    /// The stream itself failed, which is no damage of its content.
     pub(crate) failed: bool,
 }
 
@@ -29,17 +29,17 @@ impl<R> Window<R> {
         Window { inner, buffer: Vec::new(), start: 0, position: 0, mark: 0, failed: false }
     }
 
-    /// Where the next byte stands in the file.
+    /// The offset in the file of the next byte.
     pub(crate) fn offset(&self) -> u64 {
         self.start + self.position as u64
     }
 
-    /// From here on bytes are remembered.
+    /// Remembers bytes from here on.
     pub(crate) fn mark(&mut self) {
         self.mark = self.position;
     }
 
-    /// Goes back to a place, or as near to it as is remembered.
+    /// Goes back to an offset, or as near to it as is remembered.
     pub(crate) fn rewind(&mut self, offset: u64) {
         let back = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX);
         self.position = self.position.min(back.max(self.mark));
@@ -48,16 +48,16 @@ impl<R> Window<R> {
 }
 
 impl<R: Read> Window<R> {
-    /// What is ahead: at least `least` bytes, or all that is left.
+    /// The bytes ahead: at least `least` of them, or all that are left.
     pub(crate) fn ahead(&mut self, least: usize) -> io::Result<&[u8]> {
         while self.buffer.len() - self.position < least && self.more()? > 0 {}
         Ok(&self.buffer[self.position..])
     }
 
-    /// Reads a chunk behind what is there; forgets what is neither ahead nor remembered.
+    /// Reads a further chunk; drops bytes that are neither ahead nor remembered.
     fn more(&mut self) -> io::Result<usize> {
         let forget = self.mark.max(self.position.saturating_sub(KEPT));
-        // Moving what stays costs no more than reading what goes did.
+        // Moving the bytes that stay costs no more than reading the dropped ones did.
         if forget >= CHUNK.max(self.buffer.len() - forget) {
             self.buffer.drain(..forget);
             self.start += forget as u64;

@@ -15,7 +15,7 @@ use wonbon_time::Timestamp;
 use crate::digest::Digest;
 use crate::error::WarcError;
 use crate::identifier::RecordId;
-use crate::record::{Kind, REVISIT_PROFILE, Record};
+use crate::record::{REVISIT_PROFILE, Record, RecordKind};
 
 /// How well is compressed unless said: of 400 pages of 27 kB, level 1 packs 3,900 a second to 32 %,
 /// level 3 2,400 to 27.2 %, level 6 1,400 to 26.7 % (one core of a busy machine, 2026-11-16).
@@ -177,7 +177,7 @@ impl<W: Write> Writer<W> {
         if let Some(id) = record.concurrent_to {
             header.add("WARC-Concurrent-To", &id.to_string())?;
         }
-        if record.kind == Kind::Revisit {
+        if record.kind == RecordKind::Revisit {
             header.add("WARC-Profile", REVISIT_PROFILE)?;
         }
         if let Some(earlier) = &record.refers_to {
@@ -195,7 +195,7 @@ impl<W: Write> Writer<W> {
             header.add(name, value)?;
         }
         header.add("WARC-Block-Digest", &block_digest.to_string())?;
-        let computed = || (record.kind == Kind::Response).then(|| Digest::of(record.payload));
+        let computed = || (record.kind == RecordKind::Response).then(|| Digest::of(record.payload));
         if let Some(digest) = record.payload_digest.or_else(computed) {
             header.add("WARC-Payload-Digest", &digest.to_string())?;
         }

@@ -5,7 +5,7 @@
 use std::io::{Read, Write};
 
 use wonbon_time::Timestamp;
-use wonbon_warc::{Damage, Kind, Reader, Record, WarcError, Writer};
+use wonbon_warc::{Damage, Reader, Record, RecordKind, WarcError, Writer};
 
 fn member(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -110,7 +110,7 @@ fn headers_may_be_folded_in_any_case_and_end_in_line_feeds() {
         content-length: 3\n\nabc\r\n\r\n";
     let mut reader = Reader::new(file.as_slice());
     let mut found = reader.next_record().unwrap().unwrap();
-    assert_eq!(found.header().kind(), &Kind::Resource);
+    assert_eq!(found.header().kind(), &RecordKind::Resource);
     assert_eq!(found.header().target(), Some("http://a.example/ b"));
     assert_eq!(found.read_block(3).unwrap(), b"abc");
     assert!(reader.next_record().unwrap().is_none());

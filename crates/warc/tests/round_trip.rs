@@ -6,14 +6,14 @@ use std::io::{Read, Write};
 
 use proptest::prelude::*;
 use wonbon_time::Timestamp;
-use wonbon_warc::{Digest, Kind, Place, Reader, Record, RefersTo, WarcError, Writer, lines};
+use wonbon_warc::{Digest, Place, Reader, Record, RecordKind, RefersTo, WarcError, Writer, lines};
 
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
 
 /// A record as tests compare them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Plain {
-    kind: Kind,
+    kind: RecordKind,
     target: Option<String>,
     date: Timestamp,
     block: Vec<u8>,
@@ -28,9 +28,9 @@ fn write(records: &[Plain]) -> (Vec<u8>, Vec<Place>) {
 fn record_of(plain: &Plain) -> Record<'_> {
     let target = plain.target.as_deref().unwrap_or_default();
     match plain.kind {
-        Kind::Warcinfo => Record::warcinfo("a.warc.gz", plain.date, &plain.block),
-        Kind::Request => Record::request(target, plain.date, b"", &plain.block),
-        Kind::Metadata => Record::metadata(target, plain.date, &plain.block),
+        RecordKind::Warcinfo => Record::warcinfo("a.warc.gz", plain.date, &plain.block),
+        RecordKind::Request => Record::request(target, plain.date, b"", &plain.block),
+        RecordKind::Metadata => Record::metadata(target, plain.date, &plain.block),
         _ => {
             let middle = plain.block.len() / 2;
             Record::response(target, plain.date, &plain.block[..middle], &plain.block[middle..])
@@ -60,12 +60,12 @@ fn read(bytes: impl Read) -> (Vec<(u64, Plain)>, Vec<WarcError>) {
     }
 }
 
-fn kinds() -> impl Strategy<Value = Kind> {
+fn kinds() -> impl Strategy<Value = RecordKind> {
     prop_oneof![
-        Just(Kind::Warcinfo),
-        Just(Kind::Request),
-        Just(Kind::Metadata),
-        Just(Kind::Response)
+        Just(RecordKind::Warcinfo),
+        Just(RecordKind::Request),
+        Just(RecordKind::Metadata),
+        Just(RecordKind::Response)
     ]
 }
 
@@ -85,7 +85,7 @@ fn blocks() -> impl Strategy<Value = Vec<u8>> {
 fn plains() -> impl Strategy<Value = Vec<Plain>> {
     let plain = (kinds(), "[a-z0-9/?&%가-힣]{0,30}", 0..4_000_000_000_000_i64, blocks());
     let plain = plain.prop_map(|(kind, path, milliseconds, block)| {
-        let target = (kind != Kind::Warcinfo).then(|| format!("http://example.org/{path}"));
+        let target = (kind != RecordKind::Warcinfo).then(|| format!("http://example.org/{path}"));
         Plain { kind, target, date: Timestamp::from_milliseconds(milliseconds), block }
     });
     proptest::collection::vec(plain, 0..6)
@@ -177,16 +177,17 @@ proptest! {
 fn a_file_cut_at_every_byte_gives_the_records_before_and_says_where_it_is_torn() {
     let date = Timestamp::from_milliseconds(1_794_810_000_125);
     let target = Some("http://example.org/원본".to_owned());
-    let records: Vec<Plain> = [Kind::Warcinfo, Kind::Response, Kind::Request, Kind::Metadata]
-        .into_iter()
-        .enumerate()
-        .map(|(number, kind)| Plain {
-            target: target.clone().filter(|_| kind != Kind::Warcinfo),
-            kind,
-            date,
-            block: [HEAD, &vec![b'x'; number * 50], b"\r\n\r\nWARC/1.1\r\n"].concat(),
-        })
-        .collect();
+    let records: Vec<Plain> =
+        [RecordKind::Warcinfo, RecordKind::Response, RecordKind::Request, RecordKind::Metadata]
+            .into_iter()
+            .enumerate()
+            .map(|(number, kind)| Plain {
+                target: target.clone().filter(|_| kind != RecordKind::Warcinfo),
+                kind,
+                date,
+                block: [HEAD, &vec![b'x'; number * 50], b"\r\n\r\nWARC/1.1\r\n"].concat(),
+            })
+            .collect();
     let (gzip, places) = write(&records);
     let [plain, _] = forms(&gzip);
     let mut plain_ends = Vec::new();
@@ -281,7 +282,7 @@ fn a_revisit_names_the_record_that_has_its_body() {
     let mut second = reader.next_record().unwrap().unwrap();
     assert_eq!(second.read_block(1000).unwrap(), HEAD);
     let header = second.header();
-    assert_eq!(header.kind(), &Kind::Revisit);
+    assert_eq!(header.kind(), &RecordKind::Revisit);
     assert_eq!(header.refers_to(), first.id());
     assert_eq!(header.refers_to_target(), Some("http://a.example/"));
     assert_eq!(header.refers_to_date(), Some(early));

@@ -5,12 +5,14 @@
 //! in UTC, values exact; a field that is not known is left out where it is a plain fact and `null`
 //! where its absence is an answer.
 //!
-//! Not here: how an answer is found (`wonbon-store`), how lists are paged (`paging`).
+//! Not here: how an answer is found (`questions`, and `wonbon-store`).
 
 mod changes;
 mod comparison;
 mod decisions;
 mod documents;
+mod jobs;
+mod lists;
 mod questions;
 mod status;
 
@@ -23,8 +25,14 @@ pub use decisions::DecisionEntry;
 pub use documents::{
     AddSummary, Added, Checked, Document, Listed, Named, Redirected, verdict_name,
 };
+pub use jobs::{JobAnswer, JobList, JobListed};
+pub use lists::{
+    AskAnswer, ChangesAnswer, DecisionsAnswer, DocumentList, FamiliesAnswer, FamilyAnswer,
+    MatchAnswer, SearchAnswer, SourcesAnswer, WatchList, WatchReports,
+};
 pub use questions::{
-    Copies, CopiesOfSite, CopyHolder, CopyOfResult, Estimate, Explained, FamilySummary, FoundCopy,
-    FoundResult, Holder, Hop, Match, Moved, MovedFinding, Source, SourcePassage, Unexplained,
+    CollapseAnswer, Copies, CopiesOfSite, CopyHolder, CopyOfResult, Estimate, Explained,
+    FamilySummary, FoundCopy, FoundResult, Holder, Hop, Match, Moved, MovedFinding, Source,
+    SourcePassage, Unexplained,
 };
 pub use status::Status;

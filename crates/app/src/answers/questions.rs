@@ -1,9 +1,11 @@
 //! What was found: by words, by what texts share, by where documents went.
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use wonbon_store::{Decision, Finding, SearchResult, StoredDocument};
 
 use super::{Listed, Named, Place};
+use crate::collapse::RankedResult;
 
 /// An original that was found by its words.
 #[derive(Debug, Serialize)]
@@ -26,13 +28,13 @@ pub struct FoundResult<'a> {
     pub decision: Option<&'static str>,
     /// Its copies, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub copy_list: Option<Vec<FoundCopy>>,
+    pub copy_list: Option<&'a [FoundCopy]>,
 }
 
 impl<'a> FoundResult<'a> {
     /// Of a result, with its copies if they were asked for.
     #[must_use]
-    pub fn of(result: &'a SearchResult, copies: Option<Vec<FoundCopy>>) -> Self {
+    pub fn of(result: &'a SearchResult, copies: Option<&'a [FoundCopy]>) -> Self {
         let document = &result.document;
         FoundResult {
             named: Named::of(document),
@@ -417,12 +419,27 @@ impl<'a> Copies<'a> {
     }
 }
 
+/// Ranked results without those that went behind another.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CollapseAnswer {
+    /// In the order in which they came; `copies` lists those behind each. `collapsed` is false for one
+    /// that was not looked at because the time was over.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
+    pub results: Vec<RankedResult>,
+    /// The ranks, from 1, of results of which no text is known; they come back as they went.
+    pub unknown: Vec<usize>,
+    /// How many results were looked at.
+    pub looked_at: usize,
+}
+
 /// A result that went behind another.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CopyOfResult {
     /// What it is called.
-    pub id: serde_json::Value,
+    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value))]
+    pub id: Option<Box<RawValue>>,
     /// Its exact resemblance to the result it is behind.
     pub resemblance: f64,
     /// Its place among all results, from 1.

@@ -15,14 +15,13 @@ use wonbon_crawl::fetch::Fetcher;
 use wonbon_crawl::fetch::network::{Network, NetworkConfig};
 use wonbon_crawl::plan::Plan;
 use wonbon_crawl::progress::{Control, Ended, Observer, Stats, Summary};
-use wonbon_crawl::report::{gathered, page_of};
 use wonbon_store::StoreError;
 
 use super::hosts::Counting;
 use super::record::{CrawledSite, CurvePoint};
 use super::request::CrawlAsked;
 use super::{Entry, Jobs, Stopped, sentence, store_failed};
-use crate::crawl_sink::IntoStore;
+use crate::crawl::{StoreSink, write_results};
 use crate::error::{AppError, RequestError};
 
 /// Points of a curve while a crawl runs.
@@ -79,7 +78,7 @@ impl Jobs {
         let folder = directory.join(FOLDER);
         match Crawl::begun_of(&folder) {
             Ok(begun) => {
-                IntoStore::sweep(self.store.clone(), begun)?;
+                StoreSink::sweep(self.store.clone(), begun)?;
                 Ok(())
             }
             // It had not begun.
@@ -193,7 +192,7 @@ pub(super) fn run(
     let folder = entry.directory.join(FOLDER);
     let crawl = opened(jobs, &folder, asked, plan).map_err(failed)?;
     let plan = crawl.plan().clone();
-    let sink = IntoStore::sweep(jobs.store.clone(), crawl.begun())
+    let sink = StoreSink::sweep(jobs.store.clone(), crawl.begun())
         .map_err(|error| store_failed(&error))?;
     let counting = Arc::new(Counting::new(Arc::new(jobs.network(&plan).map_err(failed)?)));
     let recorder = Recorder { entry, counting: &counting, most: plan.pace.pages };
@@ -209,25 +208,13 @@ pub(super) fn run(
     if summary.ended == Ended::Stopped {
         return Err(Stopped::Asked);
     }
-    written(entry, &folder, &plan, &summary).map_err(failed)?;
+    finish(entry, &folder, &plan, &summary).map_err(failed)?;
     Ok(json!(summary))
 }
 
 /// Writes what is made from the log, and notes what was gathered.
-fn written(entry: &Entry, folder: &Path, plan: &Plan, summary: &Summary) -> Result<(), CrawlError> {
-    wonbon_crawl::link_graph::write(folder)?;
-    let gathered = gathered(folder, plan)?;
-    let stats = serde_json::to_vec_pretty(summary).unwrap_or_default();
-    for (name, bytes) in
-        [("stats.json", stats), ("report.html", page_of(&gathered, plan, summary).into_bytes())]
-    {
-        let path = folder.join(name);
-        std::fs::write(&path, bytes).map_err(|source| CrawlError::Io {
-            doing: "write",
-            path,
-            source,
-        })?;
-    }
+fn finish(entry: &Entry, folder: &Path, plan: &Plan, summary: &Summary) -> Result<(), CrawlError> {
+    let gathered = write_results(folder, plan, summary)?;
     entry.progress(|job| {
         let crawl = job.crawl.get_or_insert_default();
         crawl.exact = true;

@@ -28,6 +28,7 @@ mod crawl;
 mod hosts;
 mod import;
 mod inputs;
+mod list;
 mod record;
 mod request;
 
@@ -51,6 +52,7 @@ use wonbon_time::Timestamp;
 
 use crate::error::{AppError, JobsError, public_sentence};
 
+pub use list::{JobsFound, JobsQuestion};
 pub use record::{
     CrawlProgress, CrawledSite, CurvePoint, Durable, Failure, HostCount, Job, JobProgress,
     JobState, Wanted,

@@ -19,7 +19,7 @@ use wonbon_store::Rule;
 use wonbon_time::Timestamp;
 
 use crate::error::RequestError;
-use crate::parameters::{date, one_of, threshold as threshold_of};
+use crate::parameters::{USUAL_THRESHOLD, date, one_of, threshold as threshold_of};
 
 /// Seeds that are taken.
 const MOST_SEEDS: usize = 10_000;
@@ -260,7 +260,9 @@ impl DedupAsked {
                 Ok(Rule::Threshold(threshold)) => CopyRule::Threshold(threshold_of(threshold)?),
                 Err(error) => return Err(RequestError::unreadable("rule", error)),
             },
-            (None, threshold) => CopyRule::Threshold(threshold_of(threshold.unwrap_or(0.8))?),
+            (None, threshold) => {
+                CopyRule::Threshold(threshold_of(threshold.unwrap_or(USUAL_THRESHOLD))?)
+            }
         };
         let family = [("star", FamilyKind::Star), ("linked", FamilyKind::Linked)];
         let engines =

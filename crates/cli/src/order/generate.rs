@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use wonbon_crawl::graph::generate::{Web, WebConfig};
 
-use super::{NewFolder, Watching};
+use super::{Watching, new_folder, publish};
 use crate::Outcome;
 use crate::batch::{Watcher, thousands};
 use crate::report;
@@ -69,7 +69,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let folder = NewFolder::check(&args.out)?;
+    let folder = new_folder(&args.out)?;
     let web = Web::new(WebConfig {
         pages: args.pages,
         seed: args.seed,
@@ -83,10 +83,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         directories: args.directories,
     });
     let watcher = Watcher::new();
-    let written = web.write(folder.begin()?, &Watching(&watcher));
+    folder.open_empty()?;
+    let written = web.write(folder.path(), &Watching(&watcher));
     watcher.finish();
     let links = written?;
-    folder.finish()?;
+    publish(&folder)?;
     report::note(&format!(
         "{} pages of {} sites with {} links",
         thousands(args.pages.into()),

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
-use wonbon_store::{
-    Answer, Match, Measure, Question, Row, Source, Sources, SourcesQuestion, Store,
-};
+use wonbon_app::parameters::{LEAST_WORDS, MATCHES, USUAL_MATCH};
+use wonbon_app::questions::TextQuestion;
+use wonbon_store::{Answer, Match, Measure, Source, Sources, Store};
 
-use super::{explained, open_to_read};
+use super::{explained, open_to_read, share, told};
 use crate::batch::thousands;
 use crate::options::read_document;
 use crate::output::Output;
@@ -25,7 +25,7 @@ struct AboutOptions {
     #[arg(value_name = "URL|FILE")]
     about: String,
     /// How many documents to show.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = MATCHES.usual)]
     limit: usize,
     /// Print one JSON object a line for each document.
     #[arg(long)]
@@ -45,7 +45,7 @@ pub(crate) struct SimilarArgs {
     #[command(flatten)]
     about: AboutOptions,
     /// The least resemblance to show.
-    #[arg(long, value_name = "R", default_value_t = 0.1, value_parser = share)]
+    #[arg(long, value_name = "R", default_value_t = USUAL_MATCH, value_parser = share)]
     min: f64,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct WithinArgs {
     #[command(flatten)]
     about: AboutOptions,
     /// The least part of the text that a document has to have.
-    #[arg(long, value_name = "C", default_value_t = 0.1, value_parser = share)]
+    #[arg(long, value_name = "C", default_value_t = USUAL_MATCH, value_parser = share)]
     min: f64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct ContainsArgs {
     #[command(flatten)]
     about: AboutOptions,
     /// The least part of a document that the text has to have.
-    #[arg(long, value_name = "C", default_value_t = 0.1, value_parser = share)]
+    #[arg(long, value_name = "C", default_value_t = USUAL_MATCH, value_parser = share)]
     min: f64,
 }
 
@@ -86,16 +86,8 @@ pub(crate) struct SourcesArgs {
     #[command(flatten)]
     about: AboutOptions,
     /// Name a document if it explains at least this many words that no other one does.
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = LEAST_WORDS)]
     least_words: usize,
-}
-
-/// A part of something: from 0 to 1.
-fn share(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|share| (0.0..=1.0).contains(share))
-        .ok_or_else(|| "a number from 0 to 1 is wanted".to_owned())
 }
 
 pub(crate) fn run_similar(args: &SimilarArgs, directory: &Path) -> anyhow::Result<Outcome> {
@@ -110,18 +102,14 @@ pub(crate) fn run_contains(args: &ContainsArgs, directory: &Path) -> anyhow::Res
     ask(&args.about, Measure::Contains, args.min, directory)
 }
 
-/// The text that is asked about.
-struct About {
-    text: String,
-    /// The document it is, if it is stored.
-    row: Option<Row>,
-}
-
-impl About {
-    fn read(store: &Store, about: &str) -> anyhow::Result<About> {
+impl AboutOptions {
+    /// The question: about a stored document if there is one of this name, otherwise about a file's text.
+    fn question(&self, store: &Store) -> anyhow::Result<TextQuestion> {
+        let question = TextQuestion { limit: Some(self.limit), ..TextQuestion::default() };
+        let about = self.about.as_str();
         if about != "-" {
-            if let Some(document) = store.get(about)? {
-                return Ok(About { text: document.text, row: Some(document.row) });
+            if store.find(about).map_err(explained)?.is_some() {
+                return Ok(TextQuestion { key: Some(about.to_owned()), ..question });
             }
             anyhow::ensure!(
                 Path::new(about).exists(),
@@ -135,7 +123,7 @@ impl About {
             "{} is a binary file; a text is wanted",
             document.name
         );
-        Ok(About { text: document.core.page.text, row: None })
+        Ok(TextQuestion { text: Some(document.core.page.text), ..question })
     }
 }
 
@@ -146,13 +134,9 @@ fn ask(
     directory: &Path,
 ) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
-    let about = About::read(&store, &args.about)?;
-    // A stored document finds itself, and is not shown.
-    let limit = args.limit + usize::from(about.row.is_some());
-    let mut answer =
-        store.ask(&about.text, &Question { measure, min, limit }).map_err(explained)?;
-    answer.matches.retain(|found| Some(found.document.row) != about.row);
-    answer.matches.truncate(args.limit);
+    let question = TextQuestion { min: Some(min), ..args.question(&store)? };
+    let about = question.about(&store).map_err(told)?;
+    let answer = question.matches(&store, &about, measure).map_err(told)?;
     let mut output = Output::new();
     for (place, found) in (1..).zip(&answer.matches) {
         if args.json {
@@ -227,13 +211,10 @@ fn shown(place: usize, found: &Match, measure: Measure) -> String {
 
 pub(crate) fn run_sources(args: &SourcesArgs, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
-    let about = About::read(&store, &args.about.about)?;
-    let question = SourcesQuestion {
-        limit: args.about.limit,
-        least_words: args.least_words,
-        except: about.row,
-    };
-    let answer = store.sources(&about.text, &question).map_err(explained)?;
+    let question =
+        TextQuestion { least_words: Some(args.least_words), ..args.about.question(&store)? };
+    let about = question.about(&store).map_err(told)?;
+    let answer = question.sources(&store, &about).map_err(told)?;
     let mut output = Output::new();
     if args.about.json {
         for source in &answer.sources {

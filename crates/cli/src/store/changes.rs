@@ -5,13 +5,12 @@ mod page;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use wonbon_app::answers::{self, days, resemblance_classes};
-use wonbon_store::{
-    Changes, ChangesQuestion, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges,
-};
+use wonbon_app::answers::{days, resemblance_classes};
+use wonbon_app::questions::{ChangesFound, ChangesParameters};
+use wonbon_store::{Changes, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges};
 use wonbon_time::Timestamp;
 
-use super::{date, explained, open_to_read, unknown};
+use super::{date, open_to_read, refused};
 use crate::batch::thousands;
 use crate::output::{Output, write_file};
 use crate::{Outcome, report};
@@ -48,31 +47,24 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let mut output = Output::new();
-    let html = if let Some(url) = &args.url {
-        let Some(history) = store.history(url, args.since).map_err(explained)? else {
-            report::refused(&unknown(url));
-            return Ok(Outcome::Refused);
-        };
-        if args.json {
-            output.json_line(&answers::History::of(&history))?;
-        } else {
-            output.bytes(history_table(&history).as_bytes())?;
+    let question =
+        ChangesParameters { url: args.url.clone(), site: args.site.clone(), since: args.since };
+    let Some(found) = refused(question.ask(&store))? else { return Ok(Outcome::Refused) };
+    let (table, html) = match &found {
+        ChangesFound::History(history) => (history_table(history), page::of_history(history)),
+        ChangesFound::Changes { site, since, changes } => {
+            if changes.sweeps.is_empty() {
+                let of = site.as_ref().map_or_else(String::new, |site| format!(" of {site}"));
+                report::note(&format!("no sweep{of} was added; `wonbon add --sweep DATE` does"));
+            }
+            (table(changes), page::of_changes(site.as_deref(), *since, changes))
         }
-        page::of_history(&history)
-    } else {
-        let question = ChangesQuestion { site: args.site.as_deref(), since: args.since };
-        let changes = store.changes(&question).map_err(explained)?;
-        if changes.sweeps.is_empty() {
-            let of_site = args.site.as_ref().map_or_else(String::new, |site| format!(" of {site}"));
-            report::note(&format!("no sweep{of_site} was added; `wonbon add --sweep DATE` does"));
-        }
-        if args.json {
-            output.json_line(&answers::Changes::of(&question, &changes))?;
-        } else {
-            output.bytes(table(&changes).as_bytes())?;
-        }
-        page::of_changes(args.site.as_deref(), args.since, &changes)
     };
+    if args.json {
+        output.json_line(&found.answer())?;
+    } else {
+        output.bytes(table.as_bytes())?;
+    }
     output.finish()?;
     if let Some(path) = &args.html {
         write_file(path, html.as_bytes())?;

@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use wonbon_app::answers;
+use wonbon_app::parameters::{PLACES, USUAL_PLACE};
+use wonbon_app::questions::PlaceQuestion;
 use wonbon_store::{Copies, Copy};
 
-use super::{explained, open_to_read, share, unknown};
+use super::{open_to_read, refused, share};
+use crate::Outcome;
 use crate::output::Output;
-use crate::{Outcome, report};
 
 /// List who holds a document, by site.
 ///
@@ -21,7 +23,7 @@ pub(crate) struct Args {
     #[arg(value_name = "URL")]
     url: String,
     /// The least resemblance to a version.
-    #[arg(long, value_name = "R", default_value_t = 0.5, value_parser = share)]
+    #[arg(long, value_name = "R", default_value_t = USUAL_PLACE, value_parser = share)]
     min: f64,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -40,10 +42,12 @@ enum Format {
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
-    let Some(copies) = store.copies(&args.url, args.min).map_err(explained)? else {
-        report::refused(&unknown(&args.url));
-        return Ok(Outcome::Refused);
+    let question = PlaceQuestion {
+        url: Some(args.url.clone()),
+        min: Some(args.min),
+        limit: Some(PLACES.most),
     };
+    let Some(copies) = refused(question.copies(&store))? else { return Ok(Outcome::Refused) };
     let mut output = Output::new();
     match args.format {
         Format::Table => output.bytes(table(&copies).as_bytes())?,

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use wonbon_app::answers;
+use wonbon_app::{answers, questions};
 
-use super::open_to_read;
+use super::{open_to_read, told};
 use crate::Outcome;
 use crate::output::Output;
 
@@ -51,8 +51,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         output.finish()?;
         return Ok(Outcome::Done);
     }
-    let document = store.get(&args.key)?;
-    let Some(document) = document else { anyhow::bail!("there is no document `{}`", args.key) };
+    let document = questions::document(&store, &args.key).map_err(told)?;
     if args.json {
         output.json_line(&answers::Document::of(&document))?;
     } else {

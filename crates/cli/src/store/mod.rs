@@ -24,8 +24,12 @@ pub(crate) mod watch;
 
 use std::path::{Path, PathBuf};
 
+use wonbon_app::AppError;
+use wonbon_app::parameters::least_share;
 use wonbon_store::{Store, StoreError};
 use wonbon_time::Timestamp;
+
+use crate::report;
 
 /// Where the store is.
 #[derive(clap::Args)]
@@ -64,15 +68,28 @@ pub(crate) fn date(text: &str) -> Result<Timestamp, String> {
 
 /// The least resemblance, as it is given to a flag.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|share| (0.0..=1.0).contains(share))
-        .ok_or_else(|| "write a number from 0 to 1".to_owned())
+    let number = text.parse().map_err(|_| "write a number from 0 to 1".to_owned())?;
+    least_share(number).map_err(|error| error.to_string())
 }
 
-/// Why there is no answer about an address.
-fn unknown(asked: &str) -> anyhow::Error {
-    anyhow::anyhow!("there is no document `{asked}`")
+/// What a person can do about it.
+fn told(error: AppError) -> anyhow::Error {
+    match error {
+        AppError::Store(error) => explained(error),
+        other => other.into(),
+    }
+}
+
+/// Names what is not there or not watched and says that it was refused; any other error is one.
+fn refused<T>(answered: Result<T, AppError>) -> anyhow::Result<Option<T>> {
+    match answered {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error @ (AppError::UnknownDocument { .. } | AppError::NotWatched { .. })) => {
+            report::refused(&error.into());
+            Ok(None)
+        }
+        Err(error) => Err(told(error)),
+    }
 }
 
 /// What a person can do about it.

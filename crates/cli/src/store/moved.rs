@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use wonbon_app::answers;
+use wonbon_app::parameters::{PLACES, USUAL_PLACE};
+use wonbon_app::questions::PlaceQuestion;
 use wonbon_store::{Finding, Holder, Moved};
 
-use super::{explained, open_to_read, share};
+use super::{open_to_read, refused, share};
+use crate::Outcome;
 use crate::output::Output;
-use crate::{Outcome, report};
 
 /// Say where the document of an address is now.
 ///
@@ -26,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "URL")]
     url: String,
     /// The least resemblance of a place that holds the document.
-    #[arg(long, value_name = "R", default_value_t = 0.5, value_parser = share)]
+    #[arg(long, value_name = "R", default_value_t = USUAL_PLACE, value_parser = share)]
     min: f64,
     /// Print the answer as one line of JSON.
     #[arg(long)]
@@ -35,13 +37,12 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
-    let Some(moved) = store.moved(&args.url, args.min).map_err(explained)? else {
-        report::refused(&anyhow::anyhow!(
-            "there is no document `{}`, and no sweep saw it lead elsewhere",
-            args.url
-        ));
-        return Ok(Outcome::Refused);
+    let question = PlaceQuestion {
+        url: Some(args.url.clone()),
+        min: Some(args.min),
+        limit: Some(PLACES.most),
     };
+    let Some(moved) = refused(question.moved(&store))? else { return Ok(Outcome::Refused) };
     let mut output = Output::new();
     if args.json {
         output.json_line(&answers::Moved::of(&moved))?;

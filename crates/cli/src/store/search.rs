@@ -5,9 +5,11 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
-use wonbon_store::{Page, Query, SearchResult, Snippet};
+use wonbon_app::parameters::RESULTS;
+use wonbon_app::questions::{Found, SearchQuestion};
+use wonbon_store::{SearchResult, Snippet};
 
-use super::open_to_read;
+use super::{open_to_read, told};
 use crate::Outcome;
 use crate::batch::thousands;
 use crate::output::Output;
@@ -25,12 +27,12 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// How many results to show.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = RESULTS.usual)]
     limit: usize,
     /// How many of the best to leave out: the next page.
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: usize,
-    /// Show the copies of each result too.
+    /// Show the copies of each result too, up to 100 (`wonbon get --family` shows all).
     #[arg(long)]
     copies: bool,
     /// Print one JSON object a line for each result.
@@ -39,20 +41,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
-    let query = Query::parse(&args.query.join(" "))?;
     let store = open_to_read(directory)?;
-    let found = store.search(&query, Page { offset: args.offset, limit: args.limit })?;
+    let mut question = SearchQuestion::for_words(args.query.join(" "), args.offset, args.limit);
+    question.copies = Some(args.copies);
+    let found = question.search(&store).map_err(told)?;
     let mut output = Output::new();
-    for (place, result) in (args.offset + 1..).zip(&found.results) {
-        let copies = if args.copies && result.document.copies > 0 {
-            let family = store.family(&result.document.key)?;
-            let copies = family.into_iter().skip(1).map(answers::FoundCopy::of);
-            Some(copies.collect::<Vec<_>>())
-        } else {
-            None
-        };
+    for (place, Found { result, copies }) in (args.offset + 1..).zip(&found.results) {
         if args.json {
-            output.json_line(&answers::FoundResult::of(result, copies))?;
+            output.json_line(&answers::FoundResult::of(result, copies.as_deref()))?;
         } else {
             output.styled(&shown(place, result, copies.as_deref().unwrap_or_default()))?;
         }

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
+use wonbon_app::parameters::USUAL_WATCHED;
+use wonbon_app::questions::{self, ReportQuestion};
 use wonbon_store::{Passage, Store, WatchReport};
 
-use super::{explained, open_to_read, share, unknown};
+use super::{explained, open_to_read, refused, share, told};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -44,7 +46,7 @@ enum Command {
     /// version are listed apart. Exit code 1 if any copy differs.
     Report {
         /// The least resemblance of a copy.
-        #[arg(long, value_name = "R", default_value_t = 0.8, value_parser = share)]
+        #[arg(long, value_name = "R", default_value_t = USUAL_WATCHED, value_parser = share)]
         min: f64,
         /// Print one JSON object a line for each watched document.
         #[arg(long)]
@@ -58,8 +60,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             let store = Store::open(directory).map_err(explained)?;
             let mut outcome = Outcome::Done;
             for url in urls {
-                if !store.watch(url).map_err(explained)? {
-                    report::refused(&unknown(url));
+                if refused(questions::watch(&store, url))?.is_none() {
                     outcome = Outcome::Refused;
                 }
             }
@@ -70,8 +71,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             let store = Store::open(directory).map_err(explained)?;
             let mut outcome = Outcome::Done;
             for url in urls {
-                if !store.unwatch(url).map_err(explained)? {
-                    report::refused(&anyhow::anyhow!("`{url}` is not watched"));
+                if refused(questions::unwatch(&store, url))?.is_none() {
                     outcome = Outcome::Refused;
                 }
             }
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             Ok(outcome)
         }
         Command::List { json } => list(&open_to_read(directory)?, *json),
-        Command::Report { min, json } => tell(&open_to_read(directory)?, *min, *json),
+        Command::Report { min, json } => print_reports(&open_to_read(directory)?, *min, *json),
     }
 }
 
@@ -97,23 +97,21 @@ fn list(store: &Store, as_json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn tell(store: &Store, min: f64, as_json: bool) -> anyhow::Result<Outcome> {
-    let watched = store.watched()?;
-    if watched.is_empty() {
+fn print_reports(store: &Store, min: f64, as_json: bool) -> anyhow::Result<Outcome> {
+    let reports = ReportQuestion { min: Some(min) }.ask(store).map_err(told)?;
+    if reports.is_empty() {
         report::note("no document is watched; `wonbon watch add` marks one");
     }
     let mut output = Output::new();
     let mut outcome = Outcome::Done;
-    for watched in &watched {
-        // Deleted since it was listed.
-        let Some(report) = store.watch_report(watched, min).map_err(explained)? else { continue };
+    for report in &reports {
         if !report.differing.is_empty() {
             outcome = Outcome::Refused;
         }
         if as_json {
-            output.json_line(&answers::WatchReport::of(&report))?;
+            output.json_line(&answers::WatchReport::of(report))?;
         } else {
-            output.styled(&shown(&report))?;
+            output.styled(&shown(report))?;
         }
     }
     output.finish()?;

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use wonbon_time::Timestamp;
-use wonbon_warc::{Kind, Reader, RecordId, WarcError, http};
+use wonbon_warc::{Reader, RecordId, RecordKind, WarcError, http};
 
 use super::{Answer, Answering, Ask, Body, FetchError, Fetcher, is_text_type};
 use crate::canonical::Rules;
@@ -67,11 +67,11 @@ impl Archive {
                     continue;
                 };
                 let body = match header.kind() {
-                    Kind::Response => None,
-                    Kind::Revisit => header.refers_to(),
+                    RecordKind::Response => None,
+                    RecordKind::Revisit => header.refers_to(),
                     _ => continue,
                 };
-                if let (Kind::Response, Some(id)) = (header.kind(), header.id()) {
+                if let (RecordKind::Response, Some(id)) = (header.kind(), header.id()) {
                     archive.bodies.insert(id, (file, offset));
                 }
                 archive.spots.insert(url.into(), Spot { file, offset, body });

@@ -5,9 +5,9 @@
 //! body as it came (still packed), the limits kept.
 
 pub mod archive;
+mod head_recorder;
 pub mod network;
-mod tape;
-pub mod unpack;
+pub(crate) mod unpack;
 
 use std::future::Future;
 use std::net::IpAddr;

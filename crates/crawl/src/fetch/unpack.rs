@@ -11,7 +11,7 @@ use wonbon_warc::http::{End, decode};
 
 /// Why a body could not be unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unpacked {
+pub(crate) enum Unpacked {
     /// It is larger than the limit.
     TooLarge,
     /// It is not in its coding, or nobody knows that coding.
@@ -25,7 +25,11 @@ const MOST_CODINGS: usize = 2;
 /// # Errors
 ///
 /// See [`Unpacked`].
-pub fn unpack<'a>(body: &'a [u8], coding: &str, most: usize) -> Result<Cow<'a, [u8]>, Unpacked> {
+pub(crate) fn unpack<'a>(
+    body: &'a [u8],
+    coding: &str,
+    most: usize,
+) -> Result<Cow<'a, [u8]>, Unpacked> {
     let is_coding = |name: &&str| !name.is_empty() && !name.eq_ignore_ascii_case("identity");
     let codings: Vec<&str> = coding.split(',').map(str::trim).filter(is_coding).collect();
     if codings.len() > MOST_CODINGS {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use url::Url;
 use wonbon_text::decode::decode;
 use wonbon_text::links::links;
-use wonbon_warc::{Kind, Reader, http};
+use wonbon_warc::{Reader, RecordKind, http};
 
 use super::site::Sites;
 use super::{Builder, GraphError, Read, Reading, Wanted, Watch};
@@ -103,7 +103,7 @@ fn each_record(
     let mut reader = Reader::new(BufReader::with_capacity(1 << 18, file));
     while let Some(mut found) = reader.next_record().map_err(failed)? {
         let kind = found.header().kind().clone();
-        if !matches!(kind, Kind::Response | Kind::Revisit) {
+        if !matches!(kind, RecordKind::Response | RecordKind::Revisit) {
             continue;
         }
         let target = found.header().target();
@@ -111,7 +111,7 @@ fn each_record(
             continue;
         };
         each(&address, &mut || match kind {
-            Kind::Response => found.read_block(MOST_RECORD_BYTES).map(Some).map_err(failed),
+            RecordKind::Response => found.read_block(MOST_RECORD_BYTES).map(Some).map_err(failed),
             _ => Ok(None),
         })?;
     }

@@ -11,16 +11,15 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use wonbon_app::answers;
-use wonbon_app::parameters::limit;
+use wonbon_app::questions::{DecisionsQuestion, said};
 use wonbon_store::{By, Decision, DecisionEntry, Expected};
 
 use super::documents::{edit_mark, expected};
 use crate::asked::parameters_sent;
 use crate::guard::Who;
 use crate::pages;
-use crate::paging::{Cursor, next_of};
 use crate::problem::{Code, Problem};
 use crate::service::Service;
 use crate::view::{Reply, View};
@@ -201,27 +200,6 @@ where
         .await
 }
 
-/// Which entries of the log.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct DecisionsQuestion {
-    /// Only what was decided of the document of this key.
-    pub(crate) key: Option<String>,
-    /// How many: 50 unless said, at most 1000.
-    pub(crate) limit: Option<usize>,
-    /// Where the list goes on.
-    pub(crate) cursor: Option<String>,
-}
-
-/// Entries of the log of decisions.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DecisionsAnswer<'a> {
-    /// The latest first.
-    decisions: Vec<answers::DecisionEntry<'a>>,
-    /// Where the list goes on, if it does.
-    next: Option<String>,
-}
-
 /// The log of decisions.
 #[utoipa::path(
     get,
@@ -230,25 +208,18 @@ pub(crate) struct DecisionsAnswer<'a> {
     description = "Who decided what of which document, when and why, and what was taken back; the latest \
         first. Entries are numbered from 1 and never change.",
     params(DecisionsQuestion),
-    responses((status = 200, body = DecisionsAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::DecisionsAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn decisions(
     service: &Service,
     asked: DecisionsQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
-    let limit = limit(asked.limit, 50, 1000)?;
-    let before = Cursor::read(asked.cursor.as_deref(), 'e')?.map(|Cursor([entry, _])| entry);
-    let key = asked.key.as_deref().filter(|key| !key.is_empty());
-    let entries = service.store.decisions(key, before, limit + 1)?;
-    let is_more = entries.len() > limit;
-    let entries = &entries[..entries.len().min(limit)];
-    let next = next_of(is_more, 'e', entries.last().map(|last| [last.entry, 0]));
+    let found = asked.ask(&service.store)?;
     Ok(match view {
-        View::Page(reader) => pages::decisions_page(reader, key, entries, next.as_deref()),
-        View::Json => Reply::json(&DecisionsAnswer {
-            decisions: entries.iter().map(answers::DecisionEntry::of).collect(),
-            next,
-        }),
+        View::Page(reader) => {
+            pages::decisions_page(reader, said(&asked.key), &found.entries, found.next.as_deref())
+        }
+        View::Json => Reply::json(&found.answer()),
     })
 }

@@ -10,18 +10,18 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use wonbon_app::answers;
-use wonbon_app::parameters::{date, limit};
-use wonbon_store::{Content, Edit, Expected, NewDocument, Row, Stored, StoredDocument};
+use wonbon_app::parameters::date;
+use wonbon_app::questions::{self, DocumentsQuestion};
+use wonbon_store::{Content, Edit, Expected, NewDocument, Stored, StoredDocument};
 use wonbon_time::Timestamp;
 
 use crate::adding::{Done, Ready, told};
 use crate::asked::{ContentKind, from_address, whole_body};
 use crate::given::{Given, GivenDocument};
 use crate::guard::Who;
-use crate::paging::{Cursor, next_of};
 use crate::problem::{Code, Problem};
 use crate::service::Service;
 use crate::view::{Reply, View};
@@ -294,15 +294,6 @@ pub(crate) struct KeyParameters {
     pub(crate) cursor: Option<String>,
 }
 
-/// A list of documents.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DocumentList<'a> {
-    /// The latest first.
-    documents: Vec<answers::Listed<'a>>,
-    /// Where the list goes on, if it does.
-    next: Option<String>,
-}
-
 /// A document, or the latest documents.
 #[utoipa::path(
     get,
@@ -311,7 +302,7 @@ pub(crate) struct DocumentList<'a> {
     description = "With `key` a document and all that is known of it; its `ETag` names the edit and \
         the decision that made it what it is. Without it the documents that came in last, a page at a time.",
     params(KeyParameters),
-    responses((status = 200, body = DocumentList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::DocumentList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn list(
     service: &Service,
@@ -321,21 +312,12 @@ pub(crate) fn list(
     if let Some(key) = &asked.key {
         return shown(service, key);
     }
-    let limit = limit(asked.limit, 20, 1000)?;
-    let before = match Cursor::read(asked.cursor.as_deref(), 'd')? {
-        Some(Cursor([row, _])) => Some(Row(u32::try_from(row).map_err(|_| Cursor::wrong())?)),
-        None => None,
-    };
-    let documents = service.store.latest(before, limit + 1)?;
-    let is_more = documents.len() > limit;
-    let documents = &documents[..documents.len().min(limit)];
-    let next = next_of(is_more, 'd', documents.last().map(|last| [u64::from(last.row.0), 0]));
-    let documents = documents.iter().map(answers::Listed::of).collect();
-    Ok(Reply::json(&DocumentList { documents, next }))
+    let question = DocumentsQuestion { limit: asked.limit, cursor: asked.cursor };
+    Ok(Reply::json(&question.ask(&service.store)?.answer()))
 }
 
 fn shown(service: &Service, key: &str) -> Result<Reply, Problem> {
-    let document = service.store.find(key)?.ok_or_else(|| Problem::unknown(key))?;
+    let document = questions::document(&service.store, key)?;
     Ok(Reply::json(&answers::Document::of(&document)).with_header(ETAG, edit_mark(&document)))
 }
 

@@ -12,20 +12,18 @@ use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, LOCATION};
 use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::io::AsyncWriteExt;
-use utoipa::{IntoParams, ToSchema};
+use wonbon_app::answers::{JobAnswer, JobList};
 use wonbon_app::jobs::{
-    ClusterAsked, CrawlAsked, DedupAsked, Entry, ImportAsked, Job, JobAsked, JobProgress, JobState,
-    Jobs, Wanted,
+    ClusterAsked, CrawlAsked, DedupAsked, Entry, ImportAsked, Job, JobAsked, Jobs, JobsQuestion,
+    Wanted,
 };
-use wonbon_app::parameters::limit;
 
 use super::streams::piped;
 use crate::asked::parameters_sent;
 use crate::guard::Who;
 use crate::pages;
-use crate::paging::{Cursor, next_of};
 use crate::problem::{Code, Problem};
 use crate::service::Service;
 use crate::view::{Reply, View};
@@ -42,94 +40,6 @@ const SLOW_READER: Duration = Duration::from_secs(60);
 /// Bytes of events that wait for their reader.
 const UNREAD: usize = 64 << 10;
 
-/// A job, whole.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct JobAnswer<'a> {
-    /// Where it is asked about.
-    address: String,
-    /// What kind of job.
-    kind: &'a str,
-    #[serde(flatten)]
-    job: &'a Job,
-}
-
-impl<'a> JobAnswer<'a> {
-    pub(crate) fn of(job: &'a Job) -> Self {
-        JobAnswer { address: address(job), kind: job.asked.kind(), job }
-    }
-}
-
-fn address(job: &Job) -> String {
-    format!("/v1/jobs/{}", job.number)
-}
-
-/// A job in a list.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct JobListed<'a> {
-    /// Where it is asked about.
-    address: String,
-    /// Its number.
-    number: u32,
-    /// What kind of job.
-    kind: &'a str,
-    /// Its first input or seed, and how many more there are.
-    about: String,
-    /// How it is.
-    state: JobState,
-    /// What it was asked to become and is not yet.
-    wanted: Option<Wanted>,
-    /// Whose token it was started with.
-    who: Option<&'a str>,
-    /// When it was asked for.
-    created: &'a str,
-    /// When it began to work, first.
-    started: Option<&'a str>,
-    /// When it ended, last.
-    ended: Option<&'a str>,
-    /// Why it failed.
-    error: Option<&'a str>,
-    /// How far it is.
-    progress: &'a JobProgress,
-}
-
-impl<'a> JobListed<'a> {
-    fn of(job: &'a Job) -> Self {
-        JobListed {
-            address: address(job),
-            number: job.number,
-            kind: job.asked.kind(),
-            about: job.asked.about(),
-            state: job.state,
-            wanted: job.wanted,
-            who: job.who.as_deref(),
-            created: &job.created,
-            started: job.started.as_deref(),
-            ended: job.ended.as_deref(),
-            error: job.error.as_deref(),
-            progress: &job.progress,
-        }
-    }
-}
-
-/// Jobs, the latest first.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct JobList<'a> {
-    /// A page of them.
-    jobs: Vec<JobListed<'a>>,
-    /// Where the list goes on, if it does.
-    next: Option<String>,
-}
-
-/// Which jobs.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct JobsQuestion {
-    /// How many: 20 unless said, at most 1000.
-    limit: Option<usize>,
-    /// Where the list goes on.
-    cursor: Option<String>,
-}
-
 /// Jobs, the latest first.
 #[utoipa::path(
     get,
@@ -145,24 +55,13 @@ pub(crate) fn list(service: &Service, asked: JobsQuestion, view: &View) -> Resul
         (Err(_), View::Page(reader)) => return Ok(pages::no_jobs_page(reader, "/jobs")),
         (Err(problem), View::Json) => return Err(problem),
     };
-    let limit = limit(asked.limit, 20, 1000)?;
-    let below = match Cursor::read(asked.cursor.as_deref(), 'j')? {
-        Some(Cursor([number, _])) => Some(u32::try_from(number).map_err(|_| Cursor::wrong())?),
-        None => None,
-    };
-    let mut shown: Vec<Job> =
-        jobs.list(below).iter().take(limit + 1).map(|entry| entry.job()).collect();
-    let is_more = shown.len() > limit;
-    shown.truncate(limit);
-    let next = next_of(is_more, 'j', shown.last().map(|job| [u64::from(job.number), 0]));
+    let found = asked.ask(jobs)?;
     Ok(match view {
         View::Page(reader) => {
-            pages::jobs_page(reader, &shown, next.as_deref(), &jobs.input_names(100))
+            let next = found.next.as_deref();
+            pages::jobs_page(reader, &found.jobs, next, &jobs.input_names(100))
         }
-        View::Json => {
-            let jobs = shown.iter().map(JobListed::of).collect();
-            Reply::json(&JobList { jobs, next })
-        }
+        View::Json => Reply::json(&found.answer()),
     })
 }
 
@@ -226,10 +125,9 @@ pub(crate) fn crawl_page(
 }
 
 fn accepted(job: &Job) -> Reply {
-    let location = HeaderValue::from_str(&address(job)).expect("it has plain letters");
-    Reply::json(&JobAnswer::of(job))
-        .with_status(StatusCode::ACCEPTED)
-        .with_header(LOCATION, location)
+    let answer = JobAnswer::of(job);
+    let location = HeaderValue::from_str(&answer.address).expect("it has plain letters");
+    Reply::json(&answer).with_status(StatusCode::ACCEPTED).with_header(LOCATION, location)
 }
 
 /// Starts a job.

@@ -1,104 +1,16 @@
 //! Where documents are and were: moved, copies, changes, watch.
 
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-use wonbon_app::answers;
-use wonbon_app::parameters::{date, least_share, limit};
-use wonbon_store::{ChangesQuestion, Copies, MOST_PLACES, Moved, Store, StoreError};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wonbon_app::answers::{self, WatchList, WatchReports};
+use wonbon_app::questions::{
+    self, ChangesFound, ChangesParameters, PlaceQuestion, ReportQuestion, said,
+};
 
-use super::searching::said;
 use crate::pages;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::service::Service;
-use crate::view::{Reader, Reply, View};
-
-/// Places that are told unless more are asked for: as many as a page can well show.
-const USUAL_PLACES: usize = 1000;
-
-/// A question about an address.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct PlaceQuestion {
-    /// The address, or the id of the document.
-    pub(crate) url: Option<String>,
-    /// The least resemblance of what is shown: 0.5 unless said.
-    pub(crate) min: Option<f64>,
-    /// How many places are told, the best ones: 1000 unless said, at most 100000.
-    pub(crate) limit: Option<usize>,
-}
-
-fn address_of(asked: &PlaceQuestion) -> Result<&str, Problem> {
-    said(&asked.url)
-        .ok_or_else(|| Problem::new(Code::BadParameter, "`url` says what is asked about"))
-}
-
-/// What is answered about the places of a document.
-trait OfPlaces: Sized {
-    /// Asks the store; `None` if the address was never seen.
-    fn find(store: &Store, address: &str, min: f64) -> Result<Option<Self>, StoreError>;
-    /// Leaves out what is beyond the limit.
-    fn keep(&mut self, limit: usize);
-    /// The page: a form only, or with the answer.
-    fn page(reader: &Reader, asked: &PlaceQuestion, found: Option<&Self>) -> Reply;
-    fn json(&self) -> Reply;
-}
-
-impl OfPlaces for Moved {
-    fn find(store: &Store, address: &str, min: f64) -> Result<Option<Self>, StoreError> {
-        store.moved(address, min)
-    }
-
-    fn keep(&mut self, limit: usize) {
-        Moved::keep(self, limit);
-    }
-
-    fn page(reader: &Reader, asked: &PlaceQuestion, found: Option<&Self>) -> Reply {
-        pages::moved_page(reader, asked, found)
-    }
-
-    fn json(&self) -> Reply {
-        Reply::json(&answers::Moved::of(self))
-    }
-}
-
-impl OfPlaces for Copies {
-    fn find(store: &Store, address: &str, min: f64) -> Result<Option<Self>, StoreError> {
-        store.copies(address, min)
-    }
-
-    fn keep(&mut self, limit: usize) {
-        Copies::keep(self, limit);
-    }
-
-    fn page(reader: &Reader, asked: &PlaceQuestion, found: Option<&Self>) -> Reply {
-        pages::copies_page(reader, asked, found)
-    }
-
-    fn json(&self) -> Reply {
-        Reply::json(&answers::Copies::of(self))
-    }
-}
-
-fn answered<A: OfPlaces>(
-    service: &Service,
-    asked: &PlaceQuestion,
-    view: &View,
-) -> Result<Reply, Problem> {
-    if let View::Page(reader) = view
-        && said(&asked.url).is_none()
-    {
-        return Ok(A::page(reader, asked, None));
-    }
-    let (address, min) = (address_of(asked)?, least_share(asked.min, 0.5)?);
-    let limit = limit(asked.limit, USUAL_PLACES, MOST_PLACES)?;
-    let found = A::find(&service.store, address, min)?;
-    let mut found = found.ok_or_else(|| Problem::unknown(address))?;
-    found.keep(limit);
-    Ok(match view {
-        View::Page(reader) => A::page(reader, asked, Some(&found)),
-        View::Json => found.json(),
-    })
-}
+use crate::view::{Reply, View};
 
 /// Where the document of an address is now.
 #[utoipa::path(
@@ -114,7 +26,15 @@ pub(crate) fn moved(
     asked: PlaceQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
-    answered::<Moved>(service, &asked, view)
+    match view {
+        View::Json => Ok(Reply::json(&answers::Moved::of(&asked.moved(&service.store)?))),
+        View::Page(reader) if said(&asked.url).is_none() => {
+            Ok(pages::moved_page(reader, &asked, None))
+        }
+        View::Page(reader) => {
+            Ok(pages::moved_page(reader, &asked, Some(&asked.moved(&service.store)?)))
+        }
+    }
 }
 
 /// Who holds a document.
@@ -131,29 +51,15 @@ pub(crate) fn copies(
     asked: PlaceQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
-    answered::<Copies>(service, &asked, view)
-}
-
-/// A question about changes: of one page, or of all.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ChangesParameters {
-    /// A page, by its address or id: its versions.
-    pub(crate) url: Option<String>,
-    /// Pages of this site only.
-    pub(crate) site: Option<String>,
-    /// From this date on only.
-    pub(crate) since: Option<String>,
-}
-
-/// The versions of a page, or how pages change.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum ChangesAnswer<'a> {
-    /// Of one page.
-    History(answers::History<'a>),
-    /// Of all.
-    Changes(answers::Changes<'a>),
+    match view {
+        View::Json => Ok(Reply::json(&answers::Copies::of(&asked.copies(&service.store)?))),
+        View::Page(reader) if said(&asked.url).is_none() => {
+            Ok(pages::copies_page(reader, &asked, None))
+        }
+        View::Page(reader) => {
+            Ok(pages::copies_page(reader, &asked, Some(&asked.copies(&service.store)?)))
+        }
+    }
 }
 
 /// How pages change.
@@ -163,27 +69,21 @@ pub(crate) enum ChangesAnswer<'a> {
     tag = "questions",
     description = "With `url` the versions of a page. Otherwise what each sweep saw, how often pages change, how much, and how long they live.",
     params(ChangesParameters),
-    responses((status = 200, body = ChangesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+    responses((status = 200, body = answers::ChangesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn changes(
     service: &Service,
     asked: ChangesParameters,
     view: &View,
 ) -> Result<Reply, Problem> {
-    let since = date("since", asked.since.as_deref())?;
-    if let Some(url) = said(&asked.url) {
-        let history = service.store.history(url, since)?.ok_or_else(|| Problem::unknown(url))?;
-        return Ok(match view {
-            View::Page(reader) => pages::history_page(reader, &asked, &history),
-            View::Json => Reply::json(&ChangesAnswer::History(answers::History::of(&history))),
-        });
-    }
-    let question = ChangesQuestion { site: said(&asked.site), since };
-    let changes = service.store.changes(&question)?;
-    Ok(match view {
-        View::Page(reader) => pages::changes_page(reader, &asked, &changes),
-        View::Json => {
-            Reply::json(&ChangesAnswer::Changes(answers::Changes::of(&question, &changes)))
+    let found = asked.ask(&service.store)?;
+    Ok(match (view, &found) {
+        (View::Json, found) => Reply::json(&found.answer()),
+        (View::Page(reader), ChangesFound::History(history)) => {
+            pages::history_page(reader, &asked, history)
+        }
+        (View::Page(reader), ChangesFound::Changes { changes, .. }) => {
+            pages::changes_page(reader, &asked, changes)
         }
     })
 }
@@ -199,12 +99,6 @@ pub(crate) struct WatchParameters {
 }
 
 /// The documents that are watched.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct WatchList<'a> {
-    watched: Vec<answers::WatchedPlace<'a>>,
-}
-
-/// The documents that are watched.
 #[utoipa::path(
     get,
     path = "/v1/watch",
@@ -213,9 +107,7 @@ pub(crate) struct WatchList<'a> {
     responses((status = 200, body = WatchList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn watched(service: &Service, _asked: Nothing, _view: &View) -> Result<Reply, Problem> {
-    let watched = service.store.watched()?;
-    let watched = watched.iter().map(answers::WatchedPlace::of).collect();
-    Ok(Reply::json(&WatchList { watched }))
+    Ok(Reply::json(&WatchList::of(&service.store.watched()?)))
 }
 
 /// No parameters.
@@ -238,20 +130,14 @@ pub(crate) fn watch(
 ) -> Result<Reply, Problem> {
     let url = asked.url.trim();
     if matches!(view, View::Page(_)) && asked.then == "remove" {
-        if !service.store.unwatch(url)? {
-            return Err(not_watched(url));
-        }
-    } else if !service.store.watch(url)? {
-        return Err(Problem::unknown(url));
+        questions::unwatch(&service.store, url)?;
+    } else {
+        questions::watch(&service.store, url)?;
     }
     match view {
         View::Page(_) => Ok(Reply::see_other("/watch")),
         View::Json => watched(service, Nothing {}, view),
     }
-}
-
-fn not_watched(url: &str) -> Problem {
-    Problem::new(Code::NotWatched, format!("`{url}` is not watched"))
 }
 
 /// Watches a document no more.
@@ -268,25 +154,8 @@ pub(crate) fn unwatch(
     asked: PlaceQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
-    let url = address_of(&asked)?;
-    if !service.store.unwatch(url)? {
-        return Err(not_watched(url));
-    }
+    questions::unwatch(&service.store, asked.address()?)?;
     watched(service, Nothing {}, view)
-}
-
-/// What watching tells.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct WatchReports<'a> {
-    reports: Vec<answers::WatchReport<'a>>,
-}
-
-/// Which copies of watched documents differ.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ReportQuestion {
-    /// The least resemblance of a copy: 0.8 unless said.
-    pub(crate) min: Option<f64>,
 }
 
 /// Copies of watched documents that differ from them by a little.
@@ -303,18 +172,9 @@ pub(crate) fn report(
     asked: ReportQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
-    let min = least_share(asked.min, 0.8)?;
-    let mut reports = Vec::new();
-    for watched in service.store.watched()? {
-        // Deleted since it was listed.
-        let Some(report) = service.store.watch_report(&watched, min)? else { continue };
-        reports.push(report);
-    }
+    let reports = asked.ask(&service.store)?;
     Ok(match view {
         View::Page(reader) => pages::watch_page(reader, &reports),
-        View::Json => {
-            let reports = reports.iter().map(answers::WatchReport::of).collect();
-            Reply::json(&WatchReports { reports })
-        }
+        View::Json => Reply::json(&WatchReports::of(&reports)),
     })
 }

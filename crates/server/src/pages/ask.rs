@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use maud::html;
+use wonbon_app::questions::{AllAnswers, TextQuestion};
 use wonbon_pages::{Cell, Page, thousands};
 use wonbon_store::{Answer, Sources};
 
 use super::decisions::standing_marks;
 use super::frame::{page, reply};
 use super::pieces::{document_link, form_mark, link, part, time};
-use crate::api::texts::{AllAnswers, TextQuestion};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 

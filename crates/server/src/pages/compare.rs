@@ -1,13 +1,12 @@
 //! Two documents beside each other.
 
 use maud::html;
-use wonbon_app::compare::Relation;
+use wonbon_app::compare::{CompareQuestion, ComparedTexts, NamedText, Relation};
 use wonbon_pages::Compared;
 use wonbon_text::difference::difference;
 
 use super::frame::{page, reply};
 use super::pieces::{Field, asking_form, document_link, time};
-use crate::api::comparisons::{CompareQuestion, ComparedTexts, NamedText};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 

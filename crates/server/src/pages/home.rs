@@ -3,6 +3,7 @@
 use maud::html;
 use serde::{Deserialize, Serialize};
 use wonbon_app::answers;
+use wonbon_app::questions::TextQuestion;
 use wonbon_pages::{Card, Cell, thousands};
 use wonbon_store::Counts;
 
@@ -10,7 +11,7 @@ use super::decisions::standing_marks;
 use super::frame::{address, page, reply};
 use super::pieces::{coded_paragraph, document_link, form_mark, time};
 use crate::api::places::Nothing;
-use crate::api::texts::{self, TextQuestion};
+use crate::api::texts;
 use crate::messages::Say;
 use crate::problem::Problem;
 use crate::service::Service;

@@ -31,6 +31,6 @@ pub(crate) use home::{go, home};
 pub(crate) use jobs::{job_page, jobs_page, no_jobs_page};
 pub(crate) use pieces::coded_paragraph;
 pub(crate) use places::{changes_page, copies_page, history_page, moved_page, watch_page};
-pub(crate) use search::{ResultPage, search_page};
+pub(crate) use search::search_page;
 pub(crate) use sign_in::{login, login_page};
 pub(crate) use status::status_page;

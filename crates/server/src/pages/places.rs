@@ -2,17 +2,18 @@
 
 use maud::{Markup, html};
 use wonbon_app::answers::{MovedFinding, days, resemblance_classes};
+use wonbon_app::questions::{ChangesParameters, PlaceQuestion};
 use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, thousands};
 use wonbon_store::{
     Changes, Copies, Finding, Holder, LIFE_CLASSES, Lives, Moved, PageHistory, Passage,
     RATE_CLASSES, SweepChanges, WatchReport,
 };
+use wonbon_time::Timestamp;
 
 use super::frame::{page, reply};
 use super::pieces::{
     Field, asking_form, coded_paragraph, document_link, form_mark, link, part, span, time,
 };
-use crate::api::places::{ChangesParameters, PlaceQuestion};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 
@@ -165,10 +166,11 @@ pub(crate) fn copies_page(reader: &Reader, asked: &PlaceQuestion, found: Option<
 }
 
 fn changes_form(page: &mut Page, reader: &Reader, asked: &ChangesParameters) {
+    let since = asked.since.map(Timestamp::to_short_text);
     let fields = [
         ("url", Say::AddressOrId, &asked.url),
         ("site", Say::Site, &asked.site),
-        ("since", Say::Since, &asked.since),
+        ("since", Say::Since, &since),
     ]
     .map(|(name, label, value)| Field {
         name,

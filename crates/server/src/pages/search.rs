@@ -1,28 +1,20 @@
 //! Originals by their words, each with its copies behind it.
 
 use maud::{Markup, html};
+use wonbon_app::questions::{Found, SearchFound, SearchQuestion, said};
 use wonbon_pages::{Page, thousands};
 
 use super::decisions::decided_mark;
 use super::frame::{page, reply};
 use super::pieces::{Field, asking_form, document_link, link, next_link, part, shown_time, time};
-use crate::api::searching::{Found, SearchQuestion, said};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
-
-/// A page of results.
-pub(crate) struct ResultPage<'a> {
-    pub(crate) total: u64,
-    pub(crate) offset: usize,
-    pub(crate) results: &'a [Found],
-    pub(crate) next: Option<String>,
-}
 
 /// `/search`.
 pub(crate) fn search_page(
     reader: &Reader,
     asked: &SearchQuestion,
-    found: Option<ResultPage<'_>>,
+    found: Option<&SearchFound>,
 ) -> Reply {
     let title = match asked.q.trim() {
         "" => reader.say(Say::Search).to_owned(),
@@ -42,12 +34,12 @@ pub(crate) fn search_page(
     asking_form(&mut page, "/search", &fields, reader.say(Say::Search));
     match found {
         None => page.paragraph(reader.say(Say::SearchHelp)),
-        Some(found) => results(&mut page, reader, asked, &found),
+        Some(found) => results(&mut page, reader, asked, found),
     }
     reply(reader, "/search", page)
 }
 
-fn results(page: &mut Page, reader: &Reader, asked: &SearchQuestion, found: &ResultPage<'_>) {
+fn results(page: &mut Page, reader: &Reader, asked: &SearchQuestion, found: &SearchFound) {
     let total = thousands(found.total);
     let count = if found.results.is_empty() {
         reader.say(Say::NothingFound).to_owned()
@@ -59,7 +51,7 @@ fn results(page: &mut Page, reader: &Reader, asked: &SearchQuestion, found: &Res
     page.markup(html! {
         p.lead role="status" { (count) }
         ol.results start=(found.offset + 1) {
-            @for found in found.results { (result(reader, found)) }
+            @for found in &found.results { (result(reader, found)) }
         }
     });
     let mut question = vec![("q", asked.q.as_str())];

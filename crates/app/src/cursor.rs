@@ -2,9 +2,9 @@
 //!
 //! A cursor names the last thing that was shown, not how many were, so that what comes in meanwhile
 //! shifts nothing. (Search counts: its results are ranked anew for every page.) Clients hand it back as
-//! it is; what it says is nobody's promise.
+//! it is; its text may change from version to version.
 
-use crate::problem::{Code, Problem};
+use crate::error::RequestError;
 
 /// Where a list goes on: two numbers, whose meaning is the list's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,19 +12,26 @@ pub(crate) struct Cursor(pub(crate) [u64; 2]);
 
 impl Cursor {
     /// Reads a cursor of a kind of list; none for the beginning.
-    pub(crate) fn read(text: Option<&str>, kind: char) -> Result<Option<Cursor>, Problem> {
+    pub(crate) fn read(text: Option<&str>, kind: char) -> Result<Option<Cursor>, RequestError> {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
         let numbers = text.strip_prefix(kind).and_then(|rest| {
             let (one, two) = rest.split_once('-')?;
             Some([one.parse().ok()?, two.parse().ok()?])
         });
-        numbers.map(|numbers| Some(Cursor(numbers))).ok_or_else(Cursor::wrong)
+        numbers.map(|numbers| Some(Cursor(numbers))).ok_or(RequestError::Cursor)
     }
 
-    pub(crate) fn wrong() -> Problem {
-        Problem::new(Code::BadCursor, "hand back `next` of an earlier answer as it is")
+    /// The first number, in the type its list counts in.
+    pub(crate) fn first<N: TryFrom<u64>>(self) -> Result<N, RequestError> {
+        N::try_from(self.0[0]).map_err(|_| RequestError::Cursor)
     }
 
+    /// The second number.
+    pub(crate) fn second<N: TryFrom<u64>>(self) -> Result<N, RequestError> {
+        N::try_from(self.0[1]).map_err(|_| RequestError::Cursor)
+    }
+
+    /// The cursor as clients get it.
     pub(crate) fn write(self, kind: char) -> String {
         let [one, two] = self.0;
         format!("{kind}{one}-{two}")
@@ -43,14 +50,12 @@ mod tests {
     #[test]
     fn a_cursor_comes_back_as_it_went_and_others_are_refused() {
         let cursor = Cursor([17, u64::MAX]);
-        assert_eq!(Cursor::read(Some(&cursor.write('f')), 'f'), Ok(Some(cursor)));
-        assert_eq!(Cursor::read(None, 'f'), Ok(None));
+        assert_eq!(Cursor::read(Some(&cursor.write('f')), 'f').unwrap(), Some(cursor));
+        assert_eq!(Cursor::read(None, 'f').unwrap(), None);
+        assert!(cursor.second::<u32>().is_err());
         for wrong in ["f17", "d17-4", "f-1-2", "f1-2-3", "17", "f99999999999999999999-1"] {
-            assert_eq!(
-                Cursor::read(Some(wrong), 'f').unwrap_err().code,
-                Code::BadCursor,
-                "{wrong}"
-            );
+            let read = Cursor::read(Some(wrong), 'f');
+            assert!(matches!(read, Err(RequestError::Cursor)), "{wrong}");
         }
     }
 }

@@ -22,23 +22,23 @@ use crate::addresses::Addresses;
 use crate::crawl::{beginning_of, log_path};
 use crate::error::CrawlError;
 use crate::graph::SiteRule;
-use crate::keeping::archive_path;
 use crate::log;
-use crate::records::{Done, Outcome, Place, Record};
+use crate::records::{ArchivePlace, Done, Outcome, Record};
+use crate::writer::archive_path;
 
 /// The crawl before.
 #[derive(Debug)]
-pub(crate) struct Before {
+pub(crate) struct PreviousSweep {
     directory: PathBuf,
     addresses: Addresses,
     /// Where the record of a page stands in the log, 0 without one.
     places: Vec<u64>,
     /// Where bodies stand in the archive.
-    bodies: HashMap<[u8; 20], Place>,
+    bodies: HashMap<[u8; 20], ArchivePlace>,
     file: Mutex<File>,
     /// The crawl before that one.
     before: Option<PathBuf>,
-    earlier: OnceLock<Option<Box<Before>>>,
+    earlier: OnceLock<Option<Box<PreviousSweep>>>,
 }
 
 /// A page as it was.
@@ -58,7 +58,7 @@ pub(crate) struct OldPage {
     pub(crate) body: Vec<u8>,
 }
 
-impl Before {
+impl PreviousSweep {
     /// Reads the log of the crawl in a directory.
     pub(crate) fn open(directory: &Path) -> Result<Self, CrawlError> {
         let before = beginning_of(directory)?.before;
@@ -92,7 +92,7 @@ impl Before {
             Ok(())
         })?;
         let file = File::open(&path).map_err(|source| CrawlError::io("read", &path, source))?;
-        Ok(Before {
+        Ok(PreviousSweep {
             directory: directory.to_owned(),
             addresses,
             places,
@@ -114,8 +114,8 @@ impl Before {
     }
 
     /// The crawl before this one, if it can be read.
-    fn earlier(&self) -> Option<&Before> {
-        let open = || Some(Box::new(Before::open(self.before.as_deref()?).ok()?));
+    fn earlier(&self) -> Option<&PreviousSweep> {
+        let open = || Some(Box::new(PreviousSweep::open(self.before.as_deref()?).ok()?));
         self.earlier.get_or_init(open).as_deref()
     }
 
@@ -141,7 +141,7 @@ impl Before {
     }
 
     #[allow(clippy::type_complexity, reason = "fields and body, used once")]
-    fn body(&self, place: &Place) -> Result<(Vec<(String, String)>, Vec<u8>), WarcError> {
+    fn body(&self, place: &ArchivePlace) -> Result<(Vec<(String, String)>, Vec<u8>), WarcError> {
         let failed = |source| WarcError::Io { doing: "read", source };
         let path = archive_path(&self.directory, place.file);
         let mut input = File::open(path).map_err(failed)?;

@@ -1,8 +1,8 @@
-//! A stream that remembers the head of the answer it carries.
+//! A stream that records the head of the answer it carries.
 //!
-//! An archive wants the bytes of the head, in the server's spelling and order; HTTP libraries give
-//! parsed fields. So the bytes are noted on their way, up to the empty line. Interim answers (1xx)
-//! are not noted.
+//! The archive keeps the bytes of the head, in the server's spelling and order, but HTTP libraries
+//! give parsed fields. The bytes are therefore recorded as they pass, up to the empty line. Interim
+//! answers (1xx) are skipped.
 
 use std::io;
 use std::pin::Pin;
@@ -11,30 +11,30 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Heads are noted up to here; the HTTP library refuses longer ones anyway.
+/// Heads are recorded up to this length; the HTTP library refuses longer ones anyway.
 const MOST_HEAD_BYTES: usize = 256 << 10;
 
-/// The head that is being noted.
+/// The head that is being recorded.
 #[derive(Debug, Default)]
-pub(super) struct Tape {
+pub(super) struct HeadRecorder {
     head: Vec<u8>,
     /// The head is whole, or too long.
     ended: bool,
 }
 
-impl Tape {
-    /// Begins anew, before a request.
-    pub(super) fn rewind(&mut self) {
+impl HeadRecorder {
+    /// Starts again, before a request.
+    pub(super) fn restart(&mut self) {
         self.head.clear();
         self.ended = false;
     }
 
-    /// The head, if it was whole.
+    /// Takes the head if it is whole.
     pub(super) fn take(&mut self) -> Option<Vec<u8>> {
         (self.ended && self.head.ends_with(b"\n")).then(|| std::mem::take(&mut self.head))
     }
 
-    fn note(&mut self, bytes: &[u8]) {
+    fn record(&mut self, bytes: &[u8]) {
         if self.ended {
             return;
         }
@@ -50,16 +50,16 @@ impl Tape {
         let is_interim = self.head.get(8..10) == Some(b" 1");
         let rest = self.head.split_off(end);
         if is_interim {
-            // What stands behind it may be the head itself.
+            // The bytes after it may be the head itself.
             self.head.clear();
-            self.note(&rest);
+            self.record(&rest);
         } else {
             self.ended = true;
         }
     }
 }
 
-/// Where the empty line ends, looked for from `from` on.
+/// Where the empty line ends, searched from `from` on.
 fn end_of_head(bytes: &[u8], from: usize) -> Option<usize> {
     (from..bytes.len()).find_map(|at| {
         let rest = &bytes[at..];
@@ -73,14 +73,14 @@ fn end_of_head(bytes: &[u8], from: usize) -> Option<usize> {
     })
 }
 
-/// A stream with a tape.
+/// A stream whose answer heads are recorded.
 #[derive(Debug)]
-pub(super) struct Taped<S> {
+pub(super) struct RecordedStream<S> {
     pub(super) stream: S,
-    pub(super) tape: Arc<Mutex<Tape>>,
+    pub(super) head: Arc<Mutex<HeadRecorder>>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Taped<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for RecordedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -89,14 +89,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Taped<S> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         if matches!(polled, Poll::Ready(Ok(()))) {
-            let mut tape = self.tape.lock().expect("nobody panics while noting");
-            tape.note(&buffer.filled()[before..]);
+            let mut head = self.head.lock().expect("nobody panics while recording");
+            head.record(&buffer.filled()[before..]);
         }
         polled
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Taped<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for RecordedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -119,26 +119,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_head_is_noted_however_it_is_cut() {
+    fn the_head_is_recorded_however_it_is_cut() {
         let head = b"HTTP/1.1 200 OK\r\nServer: A\r\nX-y:  b\r\n\r\n";
         let interim = b"HTTP/1.1 103 Early Hints\r\nLink: c\r\n\r\n";
         for before in [&b""[..], &interim[..]] {
             let sent = [before, &head[..], b"body\r\n\r\nmore"].concat();
             for size in 1..sent.len() {
-                let mut tape = Tape::default();
-                sent.chunks(size).for_each(|piece| tape.note(piece));
-                assert_eq!(tape.take().as_deref(), Some(&head[..]), "pieces of {size}");
+                let mut recorder = HeadRecorder::default();
+                sent.chunks(size).for_each(|piece| recorder.record(piece));
+                assert_eq!(recorder.take().as_deref(), Some(&head[..]), "pieces of {size}");
             }
         }
     }
 
     #[test]
     fn a_head_without_end_is_none() {
-        let mut tape = Tape::default();
-        tape.note(b"HTTP/1.1 200 OK\r\n");
-        assert_eq!(tape.take(), None);
-        tape.note(&vec![b'a'; MOST_HEAD_BYTES]);
-        tape.note(b"\r\n\r\n");
-        assert_eq!(tape.take(), None);
+        let mut recorder = HeadRecorder::default();
+        recorder.record(b"HTTP/1.1 200 OK\r\n");
+        assert_eq!(recorder.take(), None);
+        recorder.record(&vec![b'a'; MOST_HEAD_BYTES]);
+        recorder.record(b"\r\n\r\n");
+        assert_eq!(recorder.take(), None);
     }
 }

@@ -8,18 +8,18 @@ use wonbon_store::{Content, Kind, NewDocument, Pending, Recognised, Redirect, St
 use wonbon_time::Timestamp;
 
 /// Adds pages to a store, as one sweep.
-pub struct IntoStore {
+pub struct StoreSink {
     store: Store,
     sweep: Timestamp,
 }
 
-impl std::fmt::Debug for IntoStore {
+impl std::fmt::Debug for StoreSink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("IntoStore").field("sweep", &self.sweep).finish_non_exhaustive()
+        f.debug_struct("StoreSink").field("sweep", &self.sweep).finish_non_exhaustive()
     }
 }
 
-impl IntoStore {
+impl StoreSink {
     /// As the sweep of a date.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl IntoStore {
         {
             return Err(StoreError::SweepTooEarly { sweep, latest });
         }
-        Ok(IntoStore { store, sweep })
+        Ok(StoreSink { store, sweep })
     }
 }
 
@@ -46,7 +46,7 @@ fn verdict_of(pending: Pending) -> Ticket {
     })
 }
 
-impl PageSink for IntoStore {
+impl PageSink for StoreSink {
     fn page(&self, page: &SinkPage<'_>) -> Result<Ticket, SinkError> {
         let created = page.published.and_then(|text| Timestamp::parse_text(text).ok());
         let document = NewDocument {

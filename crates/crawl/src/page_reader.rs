@@ -86,12 +86,12 @@ struct TextRow<'a> {
 }
 
 /// The threads.
-pub(crate) struct ReadingPool<J> {
+pub(crate) struct ReaderPool<J> {
     queue: Option<Sender<ToRead<J>>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl<J: Send + 'static> ReadingPool<J> {
+impl<J: Send + 'static> ReaderPool<J> {
     /// Starts threads that hand what they read to `out`.
     pub(crate) fn start(
         threads: usize,
@@ -106,7 +106,7 @@ impl<J: Send + 'static> ReadingPool<J> {
                 std::thread::spawn(move || work(&jobs, &rules, out))
             })
             .collect();
-        ReadingPool { queue: Some(queue), threads }
+        ReaderPool { queue: Some(queue), threads }
     }
 
     pub(crate) fn read(&self, job: ToRead<J>) {

@@ -1,0 +1,374 @@
+//! A corpus without its copies: the whole job, from files to files.
+//!
+//! 1. *read*: every document becomes numbers in columns (`corpus`), with several threads;
+//! 2. *order*: keep order; documents with the same set of shingles are represented by one;
+//! 3. *compare*: candidates are verified on their full sets and families decided (`families`);
+//! 4. *write*: the rows that are kept, the families, the pairs, the report.
+//!
+//! Everything is written below `OUT.partial`, which becomes `OUT` when all of it is on the disk
+//! (`run_folder`). The same run started again after a kill continues after the last finished part of
+//! step 1, or after step 3 if that was finished.
+//!
+//! Memory: about 40 bytes a document must fit; everything else is done in pieces that fit what is
+//! given. Disk: eight bytes for each different shingle of each document, until the end of the run.
+
+mod decided;
+mod summary;
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use wonbon_input::rows::FieldNames;
+
+use crate::bands::Bands;
+use crate::corpus::{Corpus, CorpusSource};
+use crate::deciding::{FamilyConfig, bands_for};
+use crate::error::{ClusterError, io};
+use crate::families::{CopyRule, FamilyKind};
+use crate::family_files::{write_family_lines, write_family_table, write_pairs};
+use crate::kept_rows::KeptRows;
+use crate::progress::{PhaseClock, Progress};
+use crate::reading::Inputs;
+use crate::report::{Report, ShownFamily, shown_families};
+use crate::row_writers::Selection;
+use crate::run_folder::{self, FINISHED_BEFORE, RunFolder, write_file};
+use crate::sketching::Sketcher;
+use crate::verdicts::Verdicts;
+use decided::Decided;
+use summary::{NAMED, count_kinds, count_missing_keys, find_repeated_ids};
+
+pub use summary::DedupSummary;
+
+/// What a person sets.
+#[derive(Clone, Debug)]
+pub struct DedupConfig {
+    /// Files and folders to read.
+    pub inputs: Vec<PathBuf>,
+    /// Where the results go: a folder that does not exist yet.
+    pub output: PathBuf,
+    /// Which field of a row means what.
+    pub fields: FieldNames,
+    /// How families are found.
+    pub method: FamilyConfig,
+    /// Whether every verified pair is written, to this file.
+    pub pairs: Option<PathBuf>,
+    /// All rows with their verdicts, rather than the kept ones.
+    pub annotate: bool,
+    /// Whether a row that is no document ends the run.
+    pub strict: bool,
+    /// Other corpora (files, folders, or results of runs that saved their sketches): what occurs in
+    /// them is dropped.
+    pub against: Vec<PathBuf>,
+    /// Bytes of input between two places where a killed run can continue. Smaller loses less and
+    /// checks more. Never changes the result.
+    pub part_bytes: u64,
+    /// Whether the sketches stay with the results, for later runs against them.
+    pub save_sketches: bool,
+}
+
+/// Runs the whole job.
+///
+/// # Errors
+///
+/// As [`ClusterError`] says. What is finished stays in `OUT.partial`, and the same run continues
+/// from there.
+pub fn dedup(config: &DedupConfig, progress: &dyn Progress) -> Result<DedupSummary, ClusterError> {
+    let job = Job::new(config)?;
+    if let Some(summary) = job.folder.finished_summary(&job.plan)? {
+        progress.say(FINISHED_BEFORE);
+        job.publish()?;
+        return Ok(summary);
+    }
+    let clock = PhaseClock::new();
+    let corpus = clock.time("read", job.inputs.bytes(), progress, || job.read(progress))?;
+    let (verdicts, decided) = job.decide(&corpus, &clock, progress)?;
+    let results = clock.time("write", corpus.read().input_bytes, progress, || {
+        job.write_rows(&corpus, &verdicts, progress)
+    })?;
+    let summary = job.summarise(&corpus, &verdicts, decided, results.pairs, clock)?;
+    job.write_report(&summary, &verdicts, &results)?;
+    job.folder.complete(&summary)?;
+    drop(corpus);
+    job.publish()?;
+    Ok(summary)
+}
+
+/// Where sketches stay with the results.
+const SKETCHES: &str = "sketches";
+/// Verified pairs as they are found, and the folder of the file that is made of them.
+const FOUND_PAIRS: &str = "found-pairs";
+const PAIRS: &str = "pairs";
+
+/// Results that a run interrupted in step 4 leaves behind.
+const RESULTS: [&str; 5] =
+    ["kept", "annotated", "families.jsonl", "families.parquet", "work/pairs"];
+
+struct Job<'a> {
+    config: &'a DedupConfig,
+    inputs: Inputs,
+    /// The first so many files belong to other corpora.
+    other_files: usize,
+    /// Results of earlier runs with their sketches.
+    earlier: Vec<PathBuf>,
+    bands: Bands,
+    plan: Value,
+    folder: RunFolder,
+}
+
+/// What step 4 wrote, and what it saw for the report.
+struct Results {
+    pairs: Option<u64>,
+    shown: Vec<ShownFamily>,
+    /// Ids and texts of the documents that are shown.
+    documents: BTreeMap<u32, (String, String)>,
+}
+
+impl<'a> Job<'a> {
+    fn new(config: &'a DedupConfig) -> Result<Self, ClusterError> {
+        let folder = RunFolder::check(&config.output)?;
+        let bands = bands_for(config.method.rule)?;
+        let (earlier, other): (Vec<PathBuf>, Vec<PathBuf>) =
+            config.against.iter().cloned().partition(|path| path.join(SKETCHES).is_dir());
+        let mut inputs = Inputs::find(&other, config.fields.clone())?;
+        let other_files = inputs.files.len();
+        let own = Inputs::find(&config.inputs, config.fields.clone())?;
+        inputs.files.extend(own.files);
+        inputs.unknown.extend(own.unknown);
+        inputs.strict = config.strict;
+        inputs.unpack = folder.work();
+        let plan = plan(config, bands, &inputs);
+        folder.open()?;
+        Ok(Job { config, inputs, other_files, earlier, bands, plan, folder })
+    }
+
+    fn read(&self, progress: &dyn Progress) -> Result<Corpus, ClusterError> {
+        let method = &self.config.method;
+        let maker = method.feature_maker()?;
+        let source = CorpusSource {
+            inputs: &self.inputs,
+            other_files: self.other_files,
+            keep: &method.keep,
+            feature_count: self.bands.bands,
+            part_bytes: self.config.part_bytes,
+            threads: method.threads,
+            progress,
+        };
+        source.read(
+            &self.folder.work(),
+            &self.plan,
+            |writer| {
+                let mut earlier = self.earlier.iter().map(|folder| folder.join(SKETCHES));
+                earlier.try_for_each(|sketches| writer.import(&sketches, &self.plan))
+            },
+            || Sketcher::new(&maker, self.bands.bands, method.shingle_words),
+            |sketcher, visited, sketches| sketcher.add(visited.bytes, visited.text, sketches),
+        )
+    }
+
+    /// Steps 2 and 3. The second answer is how families were found, and how many pairs were compared.
+    fn decide(
+        &self,
+        corpus: &Corpus,
+        clock: &PhaseClock,
+        progress: &dyn Progress,
+    ) -> Result<(Verdicts, (String, u64)), ClusterError> {
+        let (method, work) = (&self.config.method, self.folder.work());
+        let others = corpus.read().others as u32;
+        let representatives =
+            clock.time("order", 0, progress, || method.representatives(corpus, others))?;
+        let decided = match Decided::load(&work, representatives.len())? {
+            Some(decided) => decided,
+            None => {
+                let pairs = self.config.pairs.as_ref().map(|_| work.join(FOUND_PAIRS));
+                let (families, engine) =
+                    method.decide(corpus, &representatives, pairs.as_deref(), clock, progress)?;
+                let decided = Decided { families, engine };
+                decided.save(&work)?;
+                decided
+            }
+        };
+        let Decided { families, engine } = decided;
+        let verdicts = Verdicts::new(corpus, representatives, families.verdicts, others)?;
+        Ok((verdicts, (engine, families.compared)))
+    }
+
+    /// Step 4, but for the report and the summary.
+    fn write_rows(
+        &self,
+        corpus: &Corpus,
+        verdicts: &Verdicts,
+        progress: &dyn Progress,
+    ) -> Result<Results, ClusterError> {
+        let others = corpus.read().others as u32;
+        let annotate = self.config.annotate;
+        let ids = corpus.ids()?;
+        let selection = Selection { verdicts, ids: &ids, annotate };
+        self.folder.remove(&RESULTS)?;
+
+        let shown = shown_families(verdicts, others);
+        let mut documents = BTreeMap::new();
+        let rows = KeptRows {
+            inputs: &self.inputs,
+            corpus,
+            selection,
+            other_files: self.other_files,
+            progress,
+        };
+        let folder = self.folder.result(if annotate { "annotated" } else { "kept" });
+        let written = rows.write(&folder, &documents_of(&shown, corpus), |document, text| {
+            documents.insert(document, (String::new(), text));
+        })?;
+        for (document, (id, _)) in &mut documents {
+            *id = ids.get(*document)?;
+        }
+
+        if written.any_table {
+            write_family_table(self.folder.result("families.parquet"), selection, others)?;
+        } else {
+            write_family_lines(self.folder.result("families.jsonl"), selection, others)?;
+        }
+        let work = self.folder.work();
+        let pairs = match &self.config.pairs {
+            None => None,
+            Some(path) => {
+                let staged = staged_pairs(&work, path);
+                let found = work.join(FOUND_PAIRS);
+                Some(write_pairs(staged, &found, selection, others, progress)?)
+            }
+        };
+        Ok(Results { pairs, shown, documents })
+    }
+
+    fn summarise(
+        &self,
+        corpus: &Corpus,
+        verdicts: &Verdicts,
+        (engine, compared): (String, u64),
+        pairs: Option<u64>,
+        clock: PhaseClock,
+    ) -> Result<DedupSummary, ClusterError> {
+        let (read, config) = (corpus.read(), self.config);
+        let others = read.others as u32;
+        let by_field = config.method.keep.field(&config.fields.created).is_some();
+        Ok(DedupSummary {
+            rows: read.rows,
+            documents: read.documents - read.others,
+            others: read.others,
+            skipped: read.skipped,
+            skipped_first: corpus.skipped(NAMED)?,
+            repeated_ids: find_repeated_ids(corpus, others)?,
+            without_key: if by_field { count_missing_keys(corpus)? } else { 0 },
+            kinds: count_kinds(verdicts, others),
+            families: verdicts.family_sizes().count() as u64,
+            compared,
+            pairs,
+            engine,
+            input_bytes: read.input_bytes,
+            text_bytes: read.text_bytes,
+            phases: clock.finish(),
+            plan: self.plan.clone(),
+        })
+    }
+
+    fn write_report(
+        &self,
+        summary: &DedupSummary,
+        verdicts: &Verdicts,
+        results: &Results,
+    ) -> Result<(), ClusterError> {
+        let report = Report {
+            summary,
+            verdicts,
+            others: summary.others as u32,
+            families: &results.shown,
+            documents: &results.documents,
+        };
+        write_file(&self.folder.result("report.html"), report.page().as_bytes())
+    }
+
+    /// Gives the complete results their names. Each step is whole or not done, and can be repeated.
+    fn publish(&self) -> Result<(), ClusterError> {
+        let done = self.folder.finished_work();
+        if let Some(path) = &self.config.pairs {
+            let staged = staged_pairs(&done, path);
+            if staged.exists() {
+                move_file(&staged, path)?;
+            }
+        }
+        if !self.config.save_sketches {
+            return self.folder.publish();
+        }
+        let needless: Vec<&str> = decided::FILES.into_iter().chain([FOUND_PAIRS, PAIRS]).collect();
+        self.folder.publish_with_work(SKETCHES, &needless)
+    }
+}
+
+/// The documents of the families that the report shows and whose texts can be read, ascending.
+fn documents_of(shown: &[ShownFamily], corpus: &Corpus) -> Vec<u32> {
+    let mut documents: Vec<u32> = shown
+        .iter()
+        .flat_map(|family| family.copies.iter().chain([&family.original]))
+        .copied()
+        .filter(|&document| u64::from(document) >= corpus.read().imported)
+        .collect();
+    documents.sort_unstable();
+    documents.dedup();
+    documents
+}
+
+/// Where the file of pairs is written first; the name decides how it is compressed.
+fn staged_pairs(work: &Path, path: &Path) -> PathBuf {
+    work.join(PAIRS).join(path.file_name().unwrap_or_default())
+}
+
+/// Moves a file to its place, which may be on another file system. What is no file, such as a pipe,
+/// is written to.
+fn move_file(from: &Path, to: &Path) -> Result<(), ClusterError> {
+    if to.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        let mut to_file = OpenOptions::new().write(true).open(to).map_err(io("write", to))?;
+        let mut from_file = File::open(from).map_err(io("read", from))?;
+        return std::io::copy(&mut from_file, &mut to_file).map(|_| ()).map_err(io("write", to));
+    }
+    let copy = || {
+        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut copied = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+        std::io::copy(&mut File::open(from)?, &mut copied)?;
+        copied.as_file().sync_all()?;
+        copied.persist(to)?;
+        std::fs::remove_file(from)
+    };
+    match std::fs::rename(from, to) {
+        Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => copy(),
+        result => result,
+    }
+    .map_err(io("write", to))
+}
+
+/// Everything that decides the result: what must be equal for a run to continue another's work.
+fn plan(config: &DedupConfig, bands: Bands, inputs: &Inputs) -> Value {
+    let method = &config.method;
+    let rule = match method.rule {
+        CopyRule::Threshold(threshold) => format!("threshold={threshold}"),
+        CopyRule::Agreeing(least) => format!("{least}of{}", bands.bands),
+    };
+    let family = match method.family {
+        FamilyKind::Star => "star",
+        FamilyKind::Linked => "linked",
+    };
+    let own = json!({
+        "rule": rule,
+        "family": family,
+        "keep": method.keep.to_string(),
+        "shingle words": method.shingle_words,
+        "bands": [bands.bands, bands.rows],
+        "seed": method.seed.fingerprint().to_string(),
+        "engine": format!("{:?}", method.engine).to_lowercase(),
+        "against": config.against,
+        "save sketches": config.save_sketches,
+        "annotate": config.annotate,
+        "pairs": config.pairs,
+    });
+    run_folder::plan(own, &config.fields, config.strict, inputs)
+}

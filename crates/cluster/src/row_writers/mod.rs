@@ -1,0 +1,130 @@
+//! Rows of the inputs as they come out: those that are kept, or all of them with their verdicts.
+//!
+//! Every format has a writer ([`RowWriter`]): JSON lines, CSV, Parquet, WARC, and files that are one
+//! document each. A kept row is written byte for byte as it was read (a Parquet row: the same values
+//! in the same columns). An annotated row has four more fields ([`VERDICT_FIELDS`]); WARC records and
+//! whole files have no place for them and are not written.
+//!
+//! Cost: rows are found by counting; only Parquet is decoded a second time.
+
+mod csv;
+mod files;
+mod json_lines;
+mod parquet;
+mod warc;
+
+use std::path::PathBuf;
+
+use crate::error::ClusterError;
+use crate::reading::{Item, Items};
+use crate::strings::StringColumn;
+use crate::verdicts::{Kind, Verdicts};
+
+pub(crate) use parquet::FamilyTable;
+
+/// The fields that are added to an annotated row.
+const VERDICT_FIELDS: [&str; 4] =
+    ["wonbon_family", "wonbon_original", "wonbon_resemblance", "wonbon_kind"];
+
+/// Writes the rows of one input file, in the format of that file.
+pub(crate) trait RowWriter {
+    /// Writes those rows of an item that `selection` takes. `documents` has for each row of the item
+    /// the number of its document, or none if the row is no document. Returns how many were written.
+    fn write(
+        &mut self,
+        item: &Item,
+        documents: &[Option<u32>],
+        selection: Selection<'_>,
+    ) -> Result<u64, ClusterError>;
+
+    /// Ends the file and syncs it to the disk.
+    fn finish(self: Box<Self>) -> Result<(), ClusterError>;
+}
+
+/// Which rows are written, and with what.
+#[derive(Clone, Copy)]
+pub(crate) struct Selection<'a> {
+    pub(crate) verdicts: &'a Verdicts,
+    pub(crate) ids: &'a StringColumn,
+    /// All documents with their verdicts, rather than the kept ones as they are.
+    pub(crate) annotate: bool,
+}
+
+impl Selection<'_> {
+    /// Whether the row of a document is written.
+    pub(crate) fn takes(&self, document: u32) -> bool {
+        self.annotate || self.verdicts.is_kept(document)
+    }
+
+    /// The verdict of a document with the id of its original.
+    pub(crate) fn verdict(&self, document: u32) -> Result<RowVerdict, ClusterError> {
+        let told = self.verdicts.get(document);
+        Ok(RowVerdict {
+            family: told.family,
+            original: self.ids.get(told.original)?,
+            resemblance: told.resemblance,
+            kind: told.kind,
+        })
+    }
+}
+
+/// What is said of a document in the outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct RowVerdict {
+    /// None for a document without words.
+    pub(crate) family: Option<u32>,
+    pub(crate) original: String,
+    pub(crate) resemblance: f64,
+    pub(crate) kind: Kind,
+}
+
+/// A writer to the new file `path` for the file that `item` is the first piece of; none if rows of
+/// its format cannot be annotated and shall be.
+pub(crate) fn writer_for(
+    items: &Items<'_>,
+    item: &Item,
+    path: PathBuf,
+    annotate: bool,
+) -> Result<Option<Box<dyn RowWriter>>, ClusterError> {
+    let writer: Box<dyn RowWriter> = if item.document.is_some() {
+        if annotate {
+            return Ok(None);
+        }
+        Box::new(files::FileCopier::new(path))
+    } else if let (Some(_), Some(table)) = (&item.table, items.table()) {
+        Box::new(parquet::ParquetWriter::create(path, table, annotate)?)
+    } else if item.archive.is_some() {
+        if annotate {
+            return Ok(None);
+        }
+        Box::new(warc::WarcWriter::create(path)?)
+    } else if let Some(header) = item.lines.header() {
+        Box::new(csv::CsvWriter::create(path, header.clone(), annotate)?)
+    } else {
+        Box::new(json_lines::JsonLinesWriter::create(path)?)
+    };
+    Ok(Some(writer))
+}
+
+/// Calls `each` with every line of an item that is written, and its document. Returns how many.
+fn for_each_selected_line(
+    item: &Item,
+    documents: &[Option<u32>],
+    selection: Selection<'_>,
+    mut each: impl FnMut(u32, &[u8]) -> Result<(), ClusterError>,
+) -> Result<u64, ClusterError> {
+    let mut documents = documents.iter();
+    let mut result = Ok(0);
+    item.lines.for_each_line(|_, line| {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let Some(Some(document)) = documents.next() else { return };
+        if let Ok(count) = result
+            && selection.takes(*document)
+        {
+            result = each(*document, line).map(|()| count + 1);
+        }
+    });
+    result
+}
