@@ -19,6 +19,7 @@ use std::time::{Duration, Instant, SystemTime};
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use wonbon_files::ReplacedFile;
 use wonbon_time::Timestamp;
 
 /// What begins every token, so that one that leaked is known for what it is.
@@ -198,27 +199,14 @@ impl Tokens {
     /// [`TokenError::Io`].
     pub fn write(&self, path: &Path) -> Result<(), TokenError> {
         let io = |source| TokenError::Io { doing: "write", path: path.into(), source };
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut lines = Vec::new();
         for token in &self.tokens {
             serde_json::to_writer(&mut lines, token).expect("it is made of text");
             lines.push(b'\n');
         }
-        let written = options
-            .open(&partial)
-            .and_then(|mut file| file.write_all(&lines).and_then(|()| file.sync_all()))
-            .and_then(|()| std::fs::rename(&partial, path));
-        if written.is_err() {
-            // The error that counts is the first one.
-            let _ = std::fs::remove_file(&partial);
-        }
-        written.map_err(io)
+        let mut file = ReplacedFile::create_private(path).map_err(|error| io(error.source))?;
+        file.write_all(&lines).map_err(io)?;
+        file.commit().map_err(|error| io(error.source))
     }
 
     /// Makes a token and tells it: it is told this once.

@@ -1,7 +1,6 @@
 //! Standard output as a place for data, buffered and failing like any other file; and files that
 //! are there whole or not at all.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
 
@@ -52,15 +51,5 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     if path.exists() && !path.is_file() {
         return std::fs::write(path, bytes).with_context(writing);
     }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = Path::new(&partial);
-    let written = File::create(partial)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(partial, path));
-    if written.is_err() {
-        // The error that counts is the first one.
-        let _ = std::fs::remove_file(partial);
-    }
-    written.with_context(writing)
+    Ok(wonbon_files::replace(path, bytes)?)
 }

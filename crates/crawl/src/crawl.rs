@@ -34,6 +34,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
+use wonbon_files::sync_directory;
 use wonbon_time::Timestamp;
 
 use crate::engine::{Engine, Parts, event_channel};
@@ -123,9 +124,7 @@ impl Crawl {
         }
         log.commit(Commit::default())?;
         // The names of the files are durable when their directory is.
-        File::open(directory)
-            .and_then(|directory| directory.sync_all())
-            .map_err(|source| CrawlError::io("write", directory, source))?;
+        sync_directory(directory)?;
         Ok(Crawl {
             directory: directory.to_owned(),
             beginning,
@@ -337,6 +336,7 @@ pub(crate) fn beginning_of(directory: &Path) -> Result<Beginning, CrawlError> {
 
 fn lock(directory: &Path) -> Result<File, CrawlError> {
     let path = directory.join("lock");
-    let taken = wonbon_lock::take(&path).map_err(|source| CrawlError::io("lock", &path, source))?;
+    let taken =
+        wonbon_files::lock::take(&path).map_err(|source| CrawlError::io("lock", &path, source))?;
     taken.ok_or_else(|| CrawlError::Locked { path: directory.to_owned() })
 }

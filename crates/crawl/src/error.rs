@@ -159,3 +159,10 @@ impl CrawlError {
         CrawlError::Io { doing, path: path.to_owned(), source }
     }
 }
+
+impl From<wonbon_files::FileError> for CrawlError {
+    fn from(error: wonbon_files::FileError) -> Self {
+        let wonbon_files::FileError { doing, path, source } = error;
+        CrawlError::Io { doing, path, source }
+    }
+}

@@ -8,9 +8,10 @@
 //! Pages are all addresses that were let in, fetched or not. A redirect is a link. What a sitemap
 //! names is no link: its pages are there, its edges are not. Each file appears whole or not at all.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use wonbon_files::ReplacedFile;
 
 use crate::crawl::log_path;
 use crate::error::CrawlError;
@@ -34,30 +35,30 @@ pub struct GraphSize {
 pub fn write(directory: &Path) -> Result<GraphSize, CrawlError> {
     let folder = directory.join("graph");
     std::fs::create_dir_all(&folder).map_err(|source| CrawlError::io("create", &folder, source))?;
-    let mut urls = Whole::create(folder.join("urls.txt"))?;
-    let mut edges = Whole::create(folder.join("edges.tsv"))?;
-    let mut states = Whole::create(folder.join("states.tsv"))?;
+    let mut urls = Lines::create(&folder.join("urls.txt"))?;
+    let mut edges = Lines::create(&folder.join("edges.tsv"))?;
+    let mut states = Lines::create(&folder.join("states.tsv"))?;
     let mut size = GraphSize::default();
     log::read(&log_path(directory), |record, _| {
         match record {
             Record::Seed(address) | Record::Known(address) => {
                 size.pages += 1;
-                urls.line(format_args!("{address}"))?;
+                urls.write(format_args!("{address}"))?;
             }
             Record::Done(done) => {
                 for address in &done.new {
                     size.pages += 1;
-                    urls.line(format_args!("{address}"))?;
+                    urls.write(format_args!("{address}"))?;
                 }
                 if done.outcome != Outcome::Sitemap {
                     size.links += done.links.len() as u64;
                     for to in &done.links {
-                        edges.line(format_args!("{}\t{to}", done.page))?;
+                        edges.write(format_args!("{}\t{to}", done.page))?;
                     }
                 }
                 let (name, target) = (done.outcome.name(), done.target);
                 let target = target.map_or_else(String::new, |page| page.to_string());
-                states.line(format_args!(
+                states.write(format_args!(
                     "{}\t{name}\t{}\t{}\t{}\t{target}",
                     done.page,
                     done.status,
@@ -75,28 +76,23 @@ pub fn write(directory: &Path) -> Result<GraphSize, CrawlError> {
     Ok(size)
 }
 
-/// A file that is there whole or not at all.
-struct Whole {
-    path: PathBuf,
-    partial: PathBuf,
-    out: BufWriter<File>,
-}
+/// A file of lines that is there whole or not at all.
+struct Lines(BufWriter<ReplacedFile>);
 
-impl Whole {
-    fn create(path: PathBuf) -> Result<Self, CrawlError> {
-        let partial = path.with_extension("partial");
-        let file =
-            File::create(&partial).map_err(|source| CrawlError::io("create", &partial, source))?;
-        Ok(Whole { path, partial, out: BufWriter::with_capacity(1 << 18, file) })
+impl Lines {
+    fn create(path: &Path) -> Result<Self, CrawlError> {
+        Ok(Lines(BufWriter::with_capacity(1 << 18, ReplacedFile::create(path)?)))
     }
 
-    fn line(&mut self, line: std::fmt::Arguments<'_>) -> Result<(), CrawlError> {
-        let written = self.out.write_fmt(line).and_then(|()| self.out.write_all(b"\n"));
-        written.map_err(|source| CrawlError::io("write", &self.partial, source))
+    fn write(&mut self, line: std::fmt::Arguments<'_>) -> Result<(), CrawlError> {
+        let written = self.0.write_fmt(line).and_then(|()| self.0.write_all(b"\n"));
+        written.map_err(|source| CrawlError::io("write", self.0.get_ref().target(), source))
     }
 
     fn finish(mut self) -> Result<(), CrawlError> {
-        let done = self.out.flush().and_then(|()| std::fs::rename(&self.partial, &self.path));
-        done.map_err(|source| CrawlError::io("write", &self.path, source))
+        let flushed = self.0.flush();
+        flushed.map_err(|source| CrawlError::io("write", self.0.get_ref().target(), source))?;
+        let (file, _) = self.0.into_parts();
+        Ok(file.commit()?)
     }
 }

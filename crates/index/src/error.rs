@@ -118,3 +118,10 @@ pub enum IndexError {
         source: std::io::Error,
     },
 }
+
+impl From<wonbon_files::FileError> for IndexError {
+    fn from(error: wonbon_files::FileError) -> Self {
+        let wonbon_files::FileError { doing, path, source } = error;
+        IndexError::Io { doing, path, source }
+    }
+}

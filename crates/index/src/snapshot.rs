@@ -13,6 +13,7 @@ use std::hash::Hasher;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
+use wonbon_files::{ReplacedFile, remove_leftovers};
 use wonbon_sketch::rabin::{RABIN_64, RabinHasher};
 
 use crate::{CopyIndex, IndexError, IndexParams, MemoryIndex, Row};
@@ -25,37 +26,23 @@ const CHECKSUM_BYTES: u64 = 8;
 const PIECE_BYTES: usize = 1 << 16;
 
 impl MemoryIndex {
-    /// Writes the originals to a file. `mark` is the caller's: what the snapshot is a snapshot of.
+    /// Writes the originals to a file. `mark` is the caller's: what the snapshot is a snapshot of. One
+    /// process at a time writes a snapshot.
     ///
     /// # Errors
     ///
     /// [`IndexError::Io`]; then the file, if there was one, is as it was.
     pub fn write_snapshot(&self, path: &Path, mark: u64) -> Result<(), IndexError> {
-        let partial = path.with_extension("partial");
-        let io = |doing| {
-            let path = path.to_owned();
-            move |source| IndexError::Io { doing, path, source }
-        };
-        let written = (|| {
-            let file = File::create(&partial)?;
-            let checked = Checked { inner: file, hash: RabinHasher::new(&RABIN_64) };
-            let mut out = BufWriter::with_capacity(PIECE_BYTES, checked);
-            self.write_to(&mut out, mark)?;
-            let Checked { inner: mut file, hash } = out.into_inner()?;
-            file.write_all(&hash.finish().to_le_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&partial, path)?;
-            // The new name is durable when the directory is.
-            match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-                Some(directory) => File::open(directory)?.sync_all(),
-                None => Ok(()),
-            }
-        })();
-        if written.is_err() {
-            // The error that counts is the first one.
-            let _ = std::fs::remove_file(&partial);
-        }
-        written.map_err(io("write"))
+        let io = |source| IndexError::Io { doing: "write", path: path.to_owned(), source };
+        remove_leftovers(path);
+        let file = ReplacedFile::create(path)?;
+        let checked = Checked { inner: file, hash: RabinHasher::new(&RABIN_64) };
+        let mut out = BufWriter::with_capacity(PIECE_BYTES, checked);
+        self.write_to(&mut out, mark).map_err(io)?;
+        let Checked { inner: mut file, hash } =
+            out.into_inner().map_err(|error| io(error.into_error()))?;
+        file.write_all(&hash.finish().to_le_bytes()).map_err(io)?;
+        Ok(file.commit()?)
     }
 
     fn write_to(&self, out: &mut impl Write, mark: u64) -> std::io::Result<()> {

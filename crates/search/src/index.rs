@@ -303,7 +303,7 @@ fn writer(index: &Index, config: &SearchConfig) -> tantivy::Result<IndexWriter> 
 
 /// Tries again for a while when the lock is held.
 fn patiently<T>(attempt: impl FnMut() -> Result<T, SearchError>) -> Result<T, SearchError> {
-    wonbon_lock::patiently(attempt, |error| matches!(error, SearchError::Busy { .. }))
+    wonbon_files::lock::patiently(attempt, |error| matches!(error, SearchError::Busy { .. }))
 }
 
 fn commit(writer: &mut IndexWriter, payload: &Payload) -> tantivy::Result<()> {

@@ -41,7 +41,7 @@ pub(crate) struct WriteLock(#[expect(dead_code, reason = "held, not used")] File
 impl WriteLock {
     pub(crate) fn take(files: &StoreFiles) -> Result<Self, StoreError> {
         let path = files.lock();
-        match wonbon_lock::take(&path) {
+        match wonbon_files::lock::take(&path) {
             Ok(Some(file)) => Ok(WriteLock(file)),
             Ok(None) => Err(StoreError::InUse { path: files.directory.clone() }),
             Err(source) => Err(StoreError::Io { doing: "open", path, source }),

@@ -46,6 +46,7 @@ use tokio::sync::watch;
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_crawl::guard::Guard;
 use wonbon_crawl::progress::Control;
+use wonbon_files::sync_directory;
 use wonbon_store::{Store, StoreError};
 use wonbon_time::Timestamp;
 
@@ -257,7 +258,7 @@ impl Jobs {
             std::fs::canonicalize(&config.directory).map_err(io("find", &config.directory))?;
         config.directory.clone_from(&directory);
         let path = directory.join("lock");
-        let Some(lock) = wonbon_lock::take(&path).map_err(io("lock", &path))? else {
+        let Some(lock) = wonbon_files::lock::take(&path).map_err(io("lock", &path))? else {
             return Err(JobsError::InUse { path: directory });
         };
         let mut table = Table::default();
@@ -347,7 +348,7 @@ impl Jobs {
         };
         job.write(&place).map_err(failed)?;
         // The name of the job's directory is durable when the directory above is.
-        File::open(directory).and_then(|directory| directory.sync_all()).map_err(failed)?;
+        sync_directory(directory).map_err(|error| failed(error.source))?;
         table.jobs.insert(number, Arc::new(Entry::new(place, job.clone())));
         drop(table);
         tracing::info!(job = number, kind = job.asked.kind(), "a job was started");

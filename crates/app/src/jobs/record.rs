@@ -6,13 +6,12 @@
 //! a second while it runs.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wonbon_documents::Skipped;
+use wonbon_files::{remove_leftovers, replace};
 
 use super::request::JobAsked;
 use crate::answers::AddSummary;
@@ -230,13 +229,11 @@ impl Job {
 
     /// Writes the record, as the module says.
     pub(super) fn write(&self, directory: &Path) -> std::io::Result<()> {
-        let partial: PathBuf = directory.join("job.json.partial");
         let mut bytes = serde_json::to_vec_pretty(self)?;
         bytes.push(b'\n');
-        let mut file = File::create(&partial)?;
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&partial, directory.join(RECORD))?;
-        File::open(directory)?.sync_all()
+        // Only its job writes a record.
+        let path = directory.join(RECORD);
+        remove_leftovers(&path);
+        replace(&path, &bytes).map_err(|error| error.source)
     }
 }

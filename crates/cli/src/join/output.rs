@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use tempfile::NamedTempFile;
+use wonbon_files::ReplacedFile;
 use wonbon_join::{Collection, Measure, Pair, PairSink, Side};
 
 /// A line on standard error; that it cannot be written is nobody's loss.
@@ -85,7 +85,7 @@ impl Output {
             }
             Ok(metadata) if !metadata.is_file() => Ok(Self::Device(path.to_owned())),
             _ => {
-                beside(path).with_context(wrong)?;
+                ReplacedFile::create(path)?;
                 Ok(Self::File(path.to_owned()))
             }
         }
@@ -117,27 +117,13 @@ impl Output {
             }
             Self::File(path) => {
                 let wrong = || format!("could not write {}", path.display());
-                let temporary = beside(path).with_context(wrong)?;
-                let (temporary, count) = write_to(temporary, sorter, format).with_context(wrong)?;
-                temporary.as_file().sync_all().with_context(wrong)?;
-                temporary.persist(path).map_err(|error| error.error).with_context(wrong)?;
+                let file = ReplacedFile::create(path)?;
+                let (file, count) = write_to(file, sorter, format).with_context(wrong)?;
+                file.commit()?;
                 Ok(count)
             }
         }
     }
-}
-
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".wonbon-join-").suffix(".partial");
-    #[cfg(unix)]
-    {
-        // Temporary files are private by default; the result is an ordinary file.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(directory.unwrap_or(Path::new(".")))
 }
 
 fn write_to<W: Write>(to: W, sorter: PairSorter, format: &Format) -> io::Result<(W, u64)> {

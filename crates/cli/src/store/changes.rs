@@ -5,7 +5,6 @@ mod page;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use wonbon_app::answers::{days, resemblance_classes};
 use wonbon_app::questions::{ChangesFound, ChangesParameters};
 use wonbon_store::{Changes, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges};
@@ -13,7 +12,7 @@ use wonbon_time::Timestamp;
 
 use super::{date, open_to_read, refused};
 use crate::batch::thousands;
-use crate::output::Output;
+use crate::output::{Output, write_file};
 use crate::{Outcome, report};
 
 /// Show the versions of a page, or how all pages change.
@@ -68,12 +67,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     }
     output.finish()?;
     if let Some(path) = &args.html {
-        // Under its own name only when it is whole.
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let partial = path.with_file_name(format!("{name}.partial"));
-        std::fs::write(&partial, html)
-            .and_then(|()| std::fs::rename(&partial, path))
-            .with_context(|| format!("could not write {}", path.display()))?;
+        write_file(path, html.as_bytes())?;
     }
     Ok(Outcome::Done)
 }

@@ -1,6 +1,5 @@
 //! `wonbon export`: documents out of a store, as `wonbon add` and `wonbon dedup` read them.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use wonbon_app::answers;
+use wonbon_files::ReplacedFile;
 use wonbon_store::{Decision, Kind, Store, StoredDocument};
 
 use super::open_to_read;
@@ -50,23 +50,14 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     };
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
     let name = name.unwrap_or_default();
-    let partial = path.with_file_name(format!("{name}.partial"));
-    let written = if name.ends_with(".parquet") {
-        write_table(&store, &partial, wanted)
+    if name.ends_with(".parquet") {
+        write_table(&store, path, wanted)?;
     } else if name.ends_with(".jsonl") || name.ends_with(".ndjson") {
-        write_lines(&store, &partial, wanted)
+        write_lines(&store, path, wanted)?;
     } else {
         bail!("a file to export to ends in .jsonl or .parquet, {} does not", path.display());
-    };
-    let placed = written.and_then(|()| {
-        std::fs::rename(&partial, path)
-            .with_context(|| format!("could not write {}", path.display()))
-    });
-    if placed.is_err() {
-        // The error that counts is the first one.
-        let _ = std::fs::remove_file(&partial);
     }
-    placed.map(|()| Outcome::Done)
+    Ok(Outcome::Done)
 }
 
 fn write_lines(
@@ -75,7 +66,7 @@ fn write_lines(
     wanted: impl Fn(&StoredDocument) -> bool,
 ) -> anyhow::Result<()> {
     let writing = || format!("could not write {}", path.display());
-    let mut file = BufWriter::new(File::create(path).with_context(writing)?);
+    let mut file = BufWriter::new(ReplacedFile::create(path)?);
     store.for_each(|document| -> anyhow::Result<()> {
         if wanted(&document) {
             serde_json::to_writer(&mut file, &answers::Document::of(&document))
@@ -86,7 +77,7 @@ fn write_lines(
         Ok(())
     })?;
     let file = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(writing)?;
-    file.sync_all().with_context(writing)
+    Ok(file.commit()?)
 }
 
 /// Documents in a row group.
@@ -116,7 +107,7 @@ fn write_table(
         Field::new("copies", DataType::UInt64, false),
         text("decision"),
     ]));
-    let file = File::create(path).with_context(writing)?;
+    let file = ReplacedFile::create(path)?;
     let compression = Compression::ZSTD(ZstdLevel::default());
     let properties = WriterProperties::builder().set_compression(compression).build();
     let mut writer =
@@ -137,7 +128,7 @@ fn write_table(
         write(&mut group)?;
     }
     let file = writer.into_inner().with_context(writing)?;
-    file.sync_all().with_context(writing)
+    Ok(file.commit()?)
 }
 
 fn batch(schema: &Arc<Schema>, group: &[StoredDocument]) -> Result<RecordBatch, ArrowError> {

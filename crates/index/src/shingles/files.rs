@@ -3,11 +3,11 @@
 //! The list appears whole or not at all, after the segments that it names are durable; a segment that
 //! it does not name is a leftover and removed. So an index is always as of one moment: that of its mark.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use wonbon_files::{ReplacedFile, replace};
 use wonbon_sketch::rabin::RABIN_64;
 
 use super::merge::merge;
@@ -92,32 +92,26 @@ impl Files {
     ) -> Result<Arc<Segment>, IndexError> {
         std::fs::create_dir_all(&self.directory).map_err(Self::io("make", &self.directory))?;
         let path = self.directory.join(format!("{:08}.segment", self.next_number()?));
-        let partial = path.with_extension("partial");
-        let write = Self::io("write", &path);
-        let written = (|| {
-            let file = File::create(&partial).map_err(Self::io("write", &partial))?;
-            let file = match segments {
-                // A single one goes to the disk as it is.
-                [single] if !none_older => {
-                    let mut file = file;
-                    file.write_all(single.as_bytes()).map_err(Self::io("write", &partial))?;
-                    file
-                }
-                several => {
-                    let out = BufWriter::with_capacity(1 << 18, file);
-                    let out = merge(several, none_older, self.seed, out, &partial)?;
-                    out.into_inner().map_err(|error| write(error.into_error()))?
-                }
-            };
-            file.sync_all().map_err(Self::io("write", &partial))?;
-            std::fs::rename(&partial, &path).map_err(Self::io("write", &path))?;
-            Segment::open(&path, self.seed)
-        })();
-        if written.is_err() {
-            // The error that counts is the first one.
-            let _ = std::fs::remove_file(&partial);
+        let mut file = ReplacedFile::create(&path)?;
+        match segments {
+            // A single one goes to the disk as it is.
+            [single] if !none_older => {
+                file.write_all(single.as_bytes()).map_err(Self::io("write", &path))?;
+            }
+            several => {
+                let out = BufWriter::with_capacity(1 << 18, file);
+                let out = merge(several, none_older, self.seed, out, &path)?;
+                let unwritten = |error: std::io::IntoInnerError<_>| error.into_error();
+                file = out.into_inner().map_err(unwritten).map_err(Self::io("write", &path))?;
+            }
         }
-        written.map(Arc::new)
+        file.commit()?;
+        let opened = Segment::open(&path, self.seed);
+        if opened.is_err() {
+            // The error that counts is the first one.
+            let _ = std::fs::remove_file(&path);
+        }
+        opened.map(Arc::new)
     }
 
     fn next_number(&self) -> Result<u64, IndexError> {
@@ -146,19 +140,7 @@ impl Files {
             body.push_str(&format!("segment {name}\n"));
         }
         let text = format!("{body}checksum {}\n", checksum_of(&body));
-        let path = self.list();
-        let partial = path.with_extension("partial");
-        let written = (|| {
-            let mut file = File::create(&partial)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&partial, &path)?;
-            File::open(&self.directory)?.sync_all()
-        })();
-        if let Err(error) = written {
-            let _ = std::fs::remove_file(&partial);
-            return Err(Self::io("write", &path)(error));
-        }
+        replace(&self.list(), text.as_bytes())?;
         self.remove_leftovers(&names);
         Ok(())
     }

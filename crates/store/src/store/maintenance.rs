@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, RwLock, mpsc};
 
+use wonbon_files::publish_file;
 use wonbon_index::{CopyIndex, MemoryIndex};
 
 use super::Store;
@@ -45,9 +46,7 @@ impl Store {
         let _ = std::fs::remove_file(&partial);
         let database = Database::open_writer(&self.inner.files.database())?;
         let written = database.copy_to(&partial).and_then(|()| {
-            std::fs::File::open(&partial).and_then(|file| file.sync_all()).map_err(io)?;
-            std::fs::rename(&partial, copy.database()).map_err(io)?;
-            std::fs::File::open(directory).and_then(|folder| folder.sync_all()).map_err(io)
+            publish_file(&partial, &copy.database()).map_err(|error| io(error.source))
         });
         if written.is_err() {
             let _ = std::fs::remove_file(&partial);

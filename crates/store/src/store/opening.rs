@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock, mpsc};
 
+use wonbon_files::publish_file;
+
 use super::{Following, Inner, Store, Writing};
 use crate::checkpoints::Checkpoints;
 use crate::database::Database;
@@ -42,8 +44,7 @@ impl Store {
         let database = Database::create(&partial, params, &identity)?;
         database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
         drop(database);
-        std::fs::rename(&partial, files.database()).map_err(io)?;
-        std::fs::File::open(directory).and_then(|directory| directory.sync_all()).map_err(io)?;
+        publish_file(&partial, &files.database()).map_err(|error| io(error.source))?;
         Self::open_locked(files, lock)
     }
 

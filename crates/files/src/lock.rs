@@ -1,4 +1,4 @@
-//! Locks on directories, each held by one process.
+//! Locks, each held by one process.
 //!
 //! A lock is a file that the system locks and lets go of when the process ends, however it ends. One that is held
 //! is waited for, a second at most: a process that was forked a moment ago shares our files, and with them a lock
