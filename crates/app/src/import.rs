@@ -14,7 +14,8 @@ use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use wonbon_documents::{
-    Content as DocumentContent, Dates, Document, InputError, Inputs, PieceOutput, Progress, Reading, Skipped, for_each_document,
+    Content as DocumentContent, Dates, Document, InputError, Inputs, PieceOutput, Progress,
+    Reading, Skipped, for_each_document,
 };
 use wonbon_store::{
     Added, Content, NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store,
@@ -133,7 +134,7 @@ pub fn new_document<'a>(document: &'a Document<'_>, dates: Dates) -> NewDocument
 /// A row made ready for the store.
 enum Ready {
     Document(Box<Prepared>),
-    Seen(Recognised),
+    Seen(Box<Recognised>),
     Redirect(Redirect),
     /// A redirect of a web archive, of which nobody wants to know.
     PassedOver,
@@ -166,10 +167,10 @@ impl Ready {
             // seen. Whatever keeps a document from being recognised shows when it is stored.
             let known = NewDocument { sweep, ..new_document(document, dates) };
             if let Ok(Some(recognised)) = store.recognise(&known) {
-                return Ok(Ready::Seen(match document.archived {
+                return Ok(Ready::Seen(Box::new(match document.archived {
                     true => recognised.created_at_the_latest(),
                     false => recognised,
-                }));
+                })));
             }
         }
         document.extract();
@@ -232,7 +233,7 @@ impl<L: Listener> Importer<'_, L> {
             Ready::Seen(recognised) => {
                 let key = recognised.key().to_owned();
                 let pending =
-                    self.store.submit_recognised(recognised).map_err(ImportError::Store)?;
+                    self.store.submit_recognised(*recognised).map_err(ImportError::Store)?;
                 Waiting::Seen(key, since, pending)
             }
             Ready::Redirect(redirect) => {

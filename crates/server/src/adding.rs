@@ -41,7 +41,7 @@ pub(crate) enum Done {
 /// Something made ready to be handed over.
 pub(crate) enum Ready {
     Document(Box<Prepared>),
-    Seen(Recognised),
+    Seen(Box<Recognised>),
     Redirect(Redirect),
 }
 
@@ -60,7 +60,7 @@ impl Ready {
                     && expected.is_none()
                     && let Some(recognised) = store.recognise(document)?
                 {
-                    return Ok(Ready::Seen(recognised));
+                    return Ok(Ready::Seen(Box::new(recognised)));
                 }
                 let prepared = store.prepare(document)?;
                 Ok(Ready::Document(Box::new(match expected {
@@ -162,7 +162,7 @@ impl Adding {
     ) -> Result<oneshot::Receiver<Result<Done, StoreError>>, Problem> {
         let handed = match ready {
             Ready::Document(prepared) => Handed::Document(self.store.submit(*prepared)?),
-            Ready::Seen(recognised) => Handed::Document(self.store.submit_recognised(recognised)?),
+            Ready::Seen(recognised) => Handed::Document(self.store.submit_recognised(*recognised)?),
             Ready::Redirect(redirect) => Handed::Redirect(self.store.submit_redirect(&redirect)?),
         };
         let (tell, told) = oneshot::channel();

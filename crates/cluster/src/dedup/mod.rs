@@ -166,7 +166,7 @@ impl<'a> Job<'a> {
             },
             || Sketcher::new(&maker, self.bands.bands, method.shingle_words),
             |sketcher, document, sketches| {
-                sketcher.add(document.bytes(), document.text(), sketches)
+                sketcher.add(document.bytes(), document.text(), sketches);
             },
         )
     }

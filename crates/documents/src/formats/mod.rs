@@ -34,6 +34,10 @@ use crate::open::{Source, SourceKind, open};
 
 /// What a row turned out to be.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every row is a document; a box would allocate for each"
+)]
 pub enum RowOutcome<'a> {
     /// A document, or an address that leads elsewhere.
     Document(Document<'a>),

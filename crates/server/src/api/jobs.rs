@@ -17,8 +17,8 @@ use futures_util::stream::{self, Stream, StreamExt};
 use serde::Deserialize;
 use wonbon_app::answers::{JobAnswer, JobList};
 use wonbon_app::jobs::{
-    ClusterAsked, CrawlAsked, DedupAsked, Entry, ImportAsked, Job, JobAsked, Jobs, JobsQuestion,
-    Wanted,
+    ClusterAsked, CrawlAsked, DedupAsked, Entry, ImportAsked, Job, JobAsked, JobState, Jobs,
+    JobsQuestion, Wanted,
 };
 
 use crate::asked::parameters_sent;
@@ -33,7 +33,6 @@ const TELL_EVERY: Duration = Duration::from_millis(250);
 
 /// After so long without news a comment says that the connection is meant to be open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
 
 /// Jobs, the latest first.
 #[utoipa::path(
