@@ -46,14 +46,13 @@ fn a_million_nested_tags_are_read() {
 }
 
 #[test]
-fn a_file_of_zeros_has_no_words() {
+fn a_file_of_zeros_is_no_text() {
     let files = Files::new();
     let path = files.write("zeros.bin", vec![0; 10_000_000]);
     let output = within(500, &["sketch", &path]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let line = &json_lines(stdout(&output))[0];
-    assert_eq!(line["words"], 0);
-    assert_eq!(line["features"].as_array().unwrap().len(), 0);
+    assert_eq!(output.status.code(), Some(1));
+    let expected = format!("refused: {path} is a binary file; a text is wanted\n");
+    assert_eq!((stderr(&output), stdout(&output)), (expected.as_str(), ""));
 }
 
 #[test]

@@ -143,12 +143,13 @@ impl Inputs {
         self
     }
 
-    /// The names of the fields of the first row: of the first file that holds rows. Standard input is
-    /// not looked at, because it can be read only once.
+    /// The names of the fields of the first row: of the first file that holds rows. Standard input and
+    /// pipes are not looked at, because they can be read only once.
     #[must_use]
     pub fn first_fields(&self) -> Vec<String> {
-        let files = self.files.iter().filter(|file| file.path.as_os_str() != "-");
-        files
+        self.files
+            .iter()
+            .filter(|file| file.path.is_file())
             .filter_map(|file| read_field_names(&file.path, &self.unpack))
             .next()
             .unwrap_or_default()

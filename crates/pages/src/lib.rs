@@ -60,7 +60,7 @@ mod time_plot;
 mod wording;
 
 pub use numbers::{bytes, thousands};
-pub use page::{Card, Cell, Page, STYLE};
+pub use page::{Card, Cell, Page, STYLE, finish_markup};
 pub use side_by_side::{Compared, Shared, comparison_page};
 pub use time_plot::{Moment, Scale, Series, Shape, TimePlot};
 pub use wording::{ENGLISH, KOREAN, Wording, fill, fill_markup};

@@ -102,7 +102,7 @@ impl Page {
             }
             "\n"
         };
-        page.into_string()
+        finish_markup(page)
     }
 
     /// The pieces so far, without the frame: for who has a frame already.
@@ -224,6 +224,14 @@ impl Render for Cell {
 fn is_figures(text: &str) -> bool {
     let is_figure = |c: char| c.is_ascii_digit() || matches!(c, '-' | ':' | '.' | ' ' | '–' | '/');
     (1..=48).contains(&text.len()) && text.chars().all(is_figure)
+}
+
+/// A whole page as it is sent. A browser drops NUL, so that the text shown would not be the text that
+/// there is; U+FFFD says that something was there.
+#[must_use]
+pub fn finish_markup(page: Markup) -> String {
+    let page = page.into_string();
+    if page.contains('\0') { page.replace('\0', "\u{FFFD}") } else { page }
 }
 
 #[cfg(test)]

@@ -193,6 +193,7 @@ fn reply_to_add(id: &Id, done: &Done, since: Instant) -> Reply {
 /// The mark of the edit and the decision that made a document what it is.
 pub(crate) fn edit_mark(document: &StoredDocument) -> HeaderValue {
     let Edit { version, stored, decision_entry } = document.edit();
+    let stored = stored.as_microseconds();
     let mark = match decision_entry {
         0 => format!("\"{version}-{stored}\""),
         entry => format!("\"{version}-{stored}-{entry}\""),
@@ -205,7 +206,7 @@ fn edit_of(mark: &str) -> Option<Edit> {
     let (stored, entry) = rest.split_once('-').unwrap_or((rest, "0"));
     Some(Edit {
         version: version.parse().ok()?,
-        stored: stored.parse().ok()?,
+        stored: Timestamp::from_microseconds(stored.parse().ok()?),
         decision_entry: entry.parse().ok()?,
     })
 }

@@ -10,7 +10,7 @@ use data_encoding::HEXLOWER;
 use maud::{DOCTYPE, Markup, html};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, fill};
+use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, fill, finish_markup};
 
 use super::pieces::quoted;
 use crate::messages::Say;
@@ -126,7 +126,7 @@ fn framed(reader: &Reader, here: &str, page: &Page) -> String {
         }
         "\n"
     };
-    page.into_string()
+    finish_markup(page)
 }
 
 /// The address of a page's JSON, where it would say something.
