@@ -141,7 +141,7 @@ impl LineReader {
     ///
     /// # Errors
     ///
-    /// If the input cannot be read on, or a line is longer than [`MAX_LINE_BYTES`]. What was read of
+    /// If the input cannot be read on, or a line is longer than `MAX_LINE_BYTES`. What was read of
     /// the batch before is kept in `lines`; after an error the input is at its end.
     pub fn next_lines(&mut self, lines: &mut Lines) -> Result<bool, InputError> {
         lines.clear();
