@@ -8,6 +8,7 @@ use wonbon_index::IndexParams;
 use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, MAX_SHINGLE_WORDS, SHINGLE_HASH_VERSION};
 use wonbon_text::words::NORMAL_FORM_VERSION;
+use wonbon_time::Dates;
 
 use crate::error::StoreError;
 use crate::rule::{FEATURE_COUNT, Rule};
@@ -101,6 +102,8 @@ pub struct StoreParams {
     pub shingle_words: NonZeroUsize,
     /// Where the permutations come from.
     pub seed: SeedSource,
+    /// Which dates decide who is the original, unless an add says otherwise.
+    pub dates: Dates,
 }
 
 /// The papers' 2 of 6 over shingles of five words, under the published seed number 0.
@@ -110,6 +113,7 @@ impl Default for StoreParams {
             rule: Rule::default(),
             shingle_words: DEFAULT_SHINGLE_WORDS,
             seed: SeedSource::Number(0),
+            dates: Dates::default(),
         }
     }
 }
@@ -143,7 +147,7 @@ impl StoreParams {
     /// Name and value of everything that changes results, as the database keeps it.
     pub(crate) fn to_values(&self) -> Vec<(&'static str, String)> {
         let (features, index) = self.features();
-        vec![
+        let mut values = vec![
             ("rule", self.rule.to_string()),
             ("shingle words", self.shingle_words.to_string()),
             ("seed", self.seed.to_text()),
@@ -152,7 +156,12 @@ impl StoreParams {
             ("features that must agree", index.agreeing.to_string()),
             ("normal form version", NORMAL_FORM_VERSION.to_string()),
             ("shingle hash version", SHINGLE_HASH_VERSION.to_string()),
-        ]
+        ];
+        // Stores from before there was a choice do not have it.
+        if self.dates != Dates::default() {
+            values.push(("dates", self.dates.to_string()));
+        }
+        values
     }
 
     /// The parameters that these values describe, if this program would decide by them as the one
@@ -173,6 +182,10 @@ impl StoreParams {
                 .filter(|words| words.get() <= MAX_SHINGLE_WORDS)
                 .ok_or_else(|| wrong("shingle words", &words))?,
             seed: SeedSource::from_text(&seed).ok_or_else(|| wrong("seed", "something else"))?,
+            dates: match value("dates") {
+                Some(dates) => dates.parse().map_err(|_| wrong("dates", &dates))?,
+                None => Dates::default(),
+            },
         };
         for (what, asked) in params.to_values() {
             let stored = read(what)?;
@@ -197,6 +210,9 @@ impl StoreParams {
         }
         if self.seed != asked.seed {
             return refuse("the seed", self.seed.to_string(), asked.seed.to_string());
+        }
+        if self.dates != asked.dates {
+            return refuse("the dates", self.dates.to_string(), asked.dates.to_string());
         }
         Ok(())
     }
@@ -240,6 +256,7 @@ mod tests {
             rule: Rule::Threshold(0.85),
             shingle_words: NonZeroUsize::new(7).unwrap(),
             seed: SeedSource::Secret(drawn_bytes()),
+            dates: Dates::Claimed,
         };
         let values = params.to_values();
         let value = |name: &str| values.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone());

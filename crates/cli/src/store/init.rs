@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use wonbon_store::{Rule, SeedSource, Store, StoreParams};
+use wonbon_time::Dates;
 
 use super::explained;
 use crate::Outcome;
@@ -28,22 +29,31 @@ pub(crate) struct Args {
     /// past.
     #[arg(long, value_name = "SEED", default_value = "0")]
     seed: SeedSource,
+    /// Which dates decide who is the original in this store, unless an add says otherwise: `created`,
+    /// or `claimed` to take the date that a page claims of itself where there is no creation time.
+    #[arg(long, value_name = "DATES", default_value_t)]
+    dates: Dates,
 }
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
-    let params =
-        StoreParams { rule: args.rule, shingle_words: args.shingle, seed: args.seed.clone() };
+    let params = StoreParams {
+        rule: args.rule,
+        shingle_words: args.shingle,
+        seed: args.seed.clone(),
+        dates: args.dates,
+    };
     let store = Store::create(directory, &params).map_err(explained)?;
     let (features, index) = params.features();
     store.close()?;
     // A closed standard error takes nothing from the answer.
     let _ = writeln!(
         anstream::stderr(),
-        "made {}: copies by {}, shingles of {} words, seed {}; {} features of {} min-values, {} must agree",
+        "made {}: copies by {}, shingles of {} words, seed {}, dates {}; {} features of {} min-values, {} must agree",
         directory.display(),
         params.rule,
         params.shingle_words,
         params.seed,
+        params.dates,
         features.groups,
         features.group_size,
         index.agreeing
