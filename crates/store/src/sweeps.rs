@@ -26,9 +26,9 @@ use wonbon_time::Timestamp;
 use crate::database::{Database, Record};
 use crate::document::{NewDocument, OwnedDocument, check_key};
 use crate::error::StoreError;
-use crate::prepare::content_name;
 use crate::store::Store;
 use crate::writer::Request;
+use wonbon_rule::fingerprint_content;
 
 /// A run of sweeps of its site in which a document was seen as one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Recognised {
     pub fn of(document: &NewDocument<'_>) -> Self {
         Recognised {
             document: OwnedDocument::of(document),
-            content: content_name(document.content.bytes()),
+            content: fingerprint_content(document.content.bytes()),
         }
     }
 
@@ -160,7 +160,7 @@ impl Store {
                 Some(created) if document.created_at_the_latest => created >= record.created,
                 Some(created) => created == record.created,
             };
-            let same = record.names.content == content_name(document.content.bytes())
+            let same = record.fingerprints.content == fingerprint_content(document.content.bytes())
                 && nothing_new
                 && address
                 && created

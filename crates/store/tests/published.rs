@@ -89,6 +89,7 @@ fn the_dates_that_decide_are_a_parameter_of_the_store() {
     let store = Store::open(directory.path()).unwrap();
     assert_eq!(store.params().dates, Dates::Claimed);
     store.close().unwrap();
-    let refused = Store::open_or_create(directory.path(), Some(&StoreParams::default()));
+    let other = StoreParams { dates: Dates::Created, ..params };
+    let refused = Store::open_or_create(directory.path(), Some(&other));
     assert_eq!(refused.unwrap_err().to_string(), "the store has the dates claimed, not created");
 }

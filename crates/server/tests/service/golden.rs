@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use wonbon_app::answers::AddSummary;
 use wonbon_app::import::{Import, Listener, import};
 use wonbon_documents::{ChosenFields, Inputs, Skipped, Unwatched};
@@ -337,4 +337,42 @@ async fn the_table_in_the_documentation_is_what_the_doors_made_of_the_rows() {
         std::fs::read_to_string(&path).unwrap() == expected,
         "docs/formats.md is stale: run the test with UPDATE_REFERENCE=1"
     );
+}
+
+#[tokio::test]
+async fn a_claimed_date_decides_only_where_the_request_says_so() {
+    const TEXT: &str = "one morning the old ferry did not come and the whole village stood on the \
+        quay with baskets and bicycles and one very patient goat";
+    let claim = "<meta property=\"article:published_time\" content=\"1999-01-01T00:00:00Z\">";
+    let page = format!("<html><head>{claim}</head><body><p>{TEXT}</p></body></html>");
+    for (dates, original) in [("", "first"), ("created", "first"), ("claimed", "claims")] {
+        for kind in ["application/json", "application/x-ndjson", "text/html"] {
+            let service = Running::new();
+            let first = json!({"id": "first", "created": "2024-03-01", "text": TEXT});
+            assert_eq!(service.add(&first).await.status, 201);
+            let body = match kind {
+                "text/html" => page.clone(),
+                _ => json!({"id": "claims", "html": page}).to_string(),
+            };
+            let headers = [("content-type", kind)];
+            if kind != "application/x-ndjson" {
+                let address = format!("/v1/check?key=claims&dates={dates}");
+                let checked = service.call("POST", &address, &headers, body.clone()).await.json();
+                let copies = checked["original"] == "first";
+                assert_eq!(copies, original == "first", "{kind}, {dates}: {checked}");
+            }
+            let address = format!("/v1/documents?key=claims&dates={dates}");
+            service.call("POST", &address, &headers, body).await;
+            let stored = service.get("/v1/documents/claims").await.json();
+            let is = stored["original"].as_str().unwrap_or("claims");
+            assert_eq!(is, original, "{kind}, {dates}: {stored}");
+            assert_eq!(stored["published"], "1999-01-01T00:00:00Z", "{kind}, {dates}");
+        }
+    }
+    let service = Running::new();
+    let body = json!({"id": "a", "text": TEXT});
+    let refused = service.post("/v1/documents?dates=soon", &body).await;
+    assert_eq!(refused.code(), "bad_parameter");
+    let detail = refused.json()["detail"].to_string();
+    assert!(detail.contains("`dates` is one of `created`, `claimed`"), "{detail}");
 }
