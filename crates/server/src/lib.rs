@@ -5,7 +5,7 @@
 //! | under | is |
 //! |---|---|
 //! | `/v1` | the API: JSON in and out, problems by stable codes ([`Code`]), described at `/v1/openapi.json` |
-//! | `/`, `/search`, … | pages, each with a JSON twin by `.json` or `Accept` |
+//! | `/`, `/search`, … | pages; their `.json` twins redirect to `/v1` |
 //! | `/healthz`, `/readyz`, `/metrics` | for whoever keeps it running |
 //!
 //! A question is answered by one function whether a program or a person asks, and its JSON ([`wonbon_app::answers`])
@@ -26,6 +26,7 @@ mod asked;
 mod desk;
 mod given;
 mod guard;
+mod json_address;
 mod listen;
 mod logging;
 mod messages;

@@ -155,7 +155,7 @@ messages! {
     HasOfText = "Has of the text", "글을 담은 비율";
     IsInText = "Is in the text", "글에 담긴 비율";
     NotAllLookedAt = "{0} of {1} candidates were looked at.", "후보 {1}개 가운데 {0}개를 확인했습니다.";
-    AddressOrId = "Address or id", "주소나 id";
+    KeyOrAddress = "Key or address", "키나 주소";
     MovedLead = "For an address that is gone: the newest place that holds the same document, with the evidence.", "사라진 주소에 대해, 같은 문서를 가진 가장 새로운 곳과 그 근거를 찾습니다.";
     MovedHere = "It is where it was", "있던 곳에 그대로 있습니다";
     MovedMoved = "It moved", "옮겨졌습니다";

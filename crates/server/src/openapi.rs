@@ -23,7 +23,7 @@ use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::view::{Reply, View};
+use crate::view::{Reader, Reply};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -47,6 +47,8 @@ use crate::view::{Reply, View};
         texts::post_contains,
         texts::sources,
         texts::post_sources,
+        texts::ask,
+        texts::post_ask,
         places::moved,
         places::copies,
         places::changes,
@@ -101,10 +103,7 @@ pub(crate) async fn openapi() -> Response {
 }
 
 /// `/docs`: the description as a page.
-pub(crate) fn docs(_service: &Service, _asked: Nothing, view: &View) -> Result<Reply, Problem> {
-    let View::Page(reader) = view else {
-        return Ok(Reply::bytes("application/json", JSON.clone()));
-    };
+pub(crate) fn docs(_: &Service, _asked: Nothing, reader: &Reader) -> Result<Reply, Problem> {
     let mut page = frame::page(reader, reader.say(Say::Docs));
     page.heading(reader.say(Say::Docs));
     page.lead(reader.say(Say::DocsLead));
@@ -142,7 +141,7 @@ pub(crate) fn docs(_service: &Service, _asked: Nothing, view: &View) -> Result<R
     Ok(frame::reply(reader, "/docs", page))
 }
 
-fn parameters(page: &mut wonbon_pages::Page, reader: &crate::view::Reader, operation: &Value) {
+fn parameters(page: &mut wonbon_pages::Page, reader: &Reader, operation: &Value) {
     let rows: Vec<Vec<Cell>> = operation["parameters"]
         .as_array()
         .into_iter()
@@ -159,7 +158,7 @@ fn parameters(page: &mut wonbon_pages::Page, reader: &crate::view::Reader, opera
     }
 }
 
-fn bodies(page: &mut wonbon_pages::Page, reader: &crate::view::Reader, operation: &Value) {
+fn bodies(page: &mut wonbon_pages::Page, reader: &Reader, operation: &Value) {
     let kinds: Vec<&str> = operation["requestBody"]["content"]
         .as_object()
         .into_iter()

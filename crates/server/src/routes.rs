@@ -15,8 +15,9 @@ use crate::api::{
     collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
     texts,
 };
-use crate::asked::{brief_question, posted, question, removal};
+use crate::asked::{brief_question, page, posted, question, removal};
 use crate::guard::guard;
+use crate::json_address::redirect_twin;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -59,6 +60,8 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/contains", READ, posted(texts::post_contains));
     route("GET", "/v1/sources", READ, question(texts::sources));
     route("POST", "/v1/sources", READ, posted(texts::post_sources));
+    route("GET", "/v1/ask", READ, question(texts::ask));
+    route("POST", "/v1/ask", READ, posted(texts::post_ask));
     route("GET", "/v1/moved", READ, question(places::moved));
     route("GET", "/v1/copies", READ, question(places::copies));
     route("GET", "/v1/changes", READ, question(places::changes));
@@ -85,15 +88,15 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/jobs/{number}/resume", ADMIN, post(jobs::resume));
     route("GET", "/v1/openapi.json", None, get(crate::openapi::openapi));
 
-    route("GET", "/docs", None, question(crate::openapi::docs));
+    route("GET", "/docs", None, page(crate::openapi::docs));
     route("GET", "/static/wonbon.css", None, get(pages::style));
     route("GET", "/static/wonbon.js", None, get(pages::script));
     route("GET", "/static/wonbon.svg", None, get(pages::mark));
-    route("GET", "/choose", None, question(pages::choose));
-    route("GET", "/login", None, question(pages::login_page));
+    route("GET", "/choose", None, page(pages::choose));
+    route("GET", "/login", None, page(pages::login_page));
     route("POST", "/login", None, post(pages::login));
 
-    route("GET", "/", READ, question(pages::home));
+    route("GET", "/", READ, page(pages::home));
     route("POST", "/go", READ, posted(pages::go));
     route("POST", "/ask", READ, posted(texts::ask));
     route("POST", "/watch", ADD, posted(places::watch));
@@ -102,12 +105,12 @@ fn routes() -> Vec<Route> {
     route("POST", "/jobs", ADMIN, post(jobs::start_by_form));
     route("POST", "/job", ADMIN, post(jobs::change_by_form));
     route("POST", "/crawl", ADMIN, post(jobs::crawl_by_form));
-    route("GET", "/raw", READ, question(pages::raw));
-    // Each page with its JSON twin.
-    route("GET", "/index.json", READ, question(pages::home));
-    for (page, twin, answers) in [
+    route("GET", "/raw", READ, page(pages::raw));
+    // Each page, and the address that leads to its JSON.
+    route("GET", "/index.json", READ, get(redirect_twin));
+    for (path, twin, answers) in [
         ("/search", "/search.json", search()),
-        ("/document", "/document.json", question(pages::document)),
+        ("/document", "/document.json", page(pages::document)),
         ("/compare", "/compare.json", question(comparisons::compare)),
         ("/ask", "/ask.json", question(texts::ask)),
         ("/moved", "/moved.json", question(places::moved)),
@@ -119,11 +122,11 @@ fn routes() -> Vec<Route> {
         ("/decisions", "/decisions.json", question(decisions::decisions)),
         ("/status", "/status.json", question(keeping::status)),
         ("/jobs", "/jobs.json", question(jobs::list)),
-        ("/job", "/job.json", question(jobs::job_page)),
-        ("/crawl", "/crawl.json", question(jobs::crawl_page)),
+        ("/job", "/job.json", page(jobs::job_page)),
+        ("/crawl", "/crawl.json", page(jobs::crawl_page)),
     ] {
-        route("GET", page, READ, answers.clone());
-        route("GET", twin, READ, answers);
+        route("GET", path, READ, answers);
+        route("GET", twin, READ, get(redirect_twin));
     }
     routes
 }

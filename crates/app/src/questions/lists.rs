@@ -48,7 +48,7 @@ impl DocumentsFound {
     /// As JSON.
     #[must_use]
     pub fn answer(&self) -> DocumentList<'_> {
-        let documents = self.documents.iter().map(answers::Listed::of).collect();
+        let documents = self.documents.iter().map(answers::Document::listed).collect();
         DocumentList { documents, next: self.next.as_deref() }
     }
 }
@@ -102,7 +102,7 @@ impl FamiliesFound {
         FamiliesAnswer {
             total: found.total,
             sizes: found.sizes.iter().map(|(copies, families)| (*copies, *families)).collect(),
-            families: found.families.iter().map(answers::FamilySummary::of).collect(),
+            families: found.families.iter().map(answers::Family::of).collect(),
             next: self.next.as_deref(),
         }
     }

@@ -9,13 +9,13 @@ use crate::answers::{self, ChangesAnswer};
 use crate::error::{AppError, RequestError};
 use crate::parameters::{PLACES, USUAL_PLACE, USUAL_WATCHED, least_share, optional_date};
 
-/// A question about an address.
+/// A question about where a document is.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct PlaceQuestion {
-    /// The address, or the id of the document.
-    pub url: Option<String>,
+    /// The key or address of the document.
+    pub key: Option<String>,
     /// The least resemblance of what is shown: 0.5 unless said.
     pub min: Option<f64>,
     /// How many places are told, the best ones: 1000 unless said, at most 100000.
@@ -23,13 +23,13 @@ pub struct PlaceQuestion {
 }
 
 impl PlaceQuestion {
-    /// The address.
+    /// The key or address of the document.
     ///
     /// # Errors
     ///
     /// [`RequestError::Missing`].
-    pub fn address(&self) -> Result<&str, RequestError> {
-        said(&self.url).ok_or(RequestError::Missing { name: "url", purpose: "what is asked about" })
+    pub fn key(&self) -> Result<&str, RequestError> {
+        said(&self.key).ok_or(RequestError::Missing { name: "key", purpose: "what is asked about" })
     }
 
     /// Where the document of the address is now.
@@ -39,8 +39,8 @@ impl PlaceQuestion {
     /// [`AppError::UnknownDocument`] if the address was never seen, [`AppError::Request`], or the
     /// store's.
     pub fn moved(&self, store: &Store) -> Result<Moved, AppError> {
-        let (address, min, limit) = self.checked()?;
-        let mut moved = store.moved(address, min)?.ok_or_else(|| unknown(address))?;
+        let (key, min, limit) = self.check()?;
+        let mut moved = store.moved(key, min)?.ok_or_else(|| unknown(key))?;
         moved.keep(limit);
         Ok(moved)
     }
@@ -51,14 +51,14 @@ impl PlaceQuestion {
     ///
     /// As [`PlaceQuestion::moved`].
     pub fn copies(&self, store: &Store) -> Result<Copies, AppError> {
-        let (address, min, limit) = self.checked()?;
-        let mut copies = store.copies(address, min)?.ok_or_else(|| unknown(address))?;
+        let (key, min, limit) = self.check()?;
+        let mut copies = store.copies(key, min)?.ok_or_else(|| unknown(key))?;
         copies.keep(limit);
         Ok(copies)
     }
 
-    fn checked(&self) -> Result<(&str, f64, usize), RequestError> {
-        Ok((self.address()?, least_share(self.min.unwrap_or(USUAL_PLACE))?, PLACES.of(self.limit)?))
+    fn check(&self) -> Result<(&str, f64, usize), RequestError> {
+        Ok((self.key()?, least_share(self.min.unwrap_or(USUAL_PLACE))?, PLACES.of(self.limit)?))
     }
 }
 
@@ -71,8 +71,8 @@ fn unknown(key: &str) -> AppError {
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct ChangesParameters {
-    /// A page, by its address or id: its versions.
-    pub url: Option<String>,
+    /// The key or address of a page: its versions.
+    pub key: Option<String>,
     /// Pages of this site only.
     pub site: Option<String>,
     /// From this date on only.
@@ -105,7 +105,7 @@ impl ChangesParameters {
     /// [`AppError::UnknownDocument`], [`AppError::Request`], or the store's.
     pub fn ask(&self, store: &Store) -> Result<ChangesFound, AppError> {
         let since = self.since;
-        if let Some(key) = said(&self.url) {
+        if let Some(key) = said(&self.key) {
             let history = store.history(key, since)?.ok_or_else(|| unknown(key))?;
             return Ok(ChangesFound::History(history));
         }

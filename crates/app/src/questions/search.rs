@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 
 use serde::Deserialize;
-use wonbon_store::{Page, Query, SearchResult, SearchResults, Store};
+use wonbon_store::{Page, Query, SearchResult, SearchResults, Store, StoredDocument};
 
 use super::said;
-use crate::answers::{FoundCopy, FoundResult, SearchAnswer};
+use crate::answers::{FoundResult, SearchAnswer};
 use crate::cursor::{Cursor, next_of};
 use crate::error::{AppError, RequestError};
 use crate::parameters::RESULTS;
@@ -48,8 +48,8 @@ pub struct SearchQuestion {
 pub struct Found {
     /// The result.
     pub result: SearchResult,
-    /// Its copies.
-    pub copies: Option<Vec<FoundCopy>>,
+    /// Its copies, without their texts.
+    pub copies: Option<Vec<StoredDocument>>,
 }
 
 /// What was found.
@@ -146,7 +146,7 @@ impl SearchQuestion {
         for result in found.results {
             let copies = if self.copies == Some(true) && result.document.copies > 0 {
                 let part = store.family_part(&result.document.key, 1, MOST_COPIES)?;
-                part.map(|part| part.documents.into_iter().map(FoundCopy::of).collect())
+                part.map(|part| part.documents.into_iter().map(without_text).collect())
             } else {
                 None
             };
@@ -157,6 +157,12 @@ impl SearchQuestion {
         let next = next_of(is_more, 's', Some([shown as u64, 0]));
         Ok(SearchFound { total: found.total, offset, results, next })
     }
+}
+
+/// Drops the text of a copy: a page of results may list 100,000 copies.
+fn without_text(mut copy: StoredDocument) -> StoredDocument {
+    copy.text = String::new();
+    copy
 }
 
 impl SearchFound {

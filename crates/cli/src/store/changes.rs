@@ -17,7 +17,7 @@ use crate::{Outcome, report};
 
 /// Show the versions of a page, or how all pages change.
 ///
-/// With a URL: its versions with the dates they were stored and seen, their words, and the resemblance
+/// With a KEY: its versions with the dates they were stored and seen, their words, and the resemblance
 /// between neighbours. Otherwise, from the sweeps of all sites or of one: what each sweep saw (pages
 /// found on a site's first sweep, born, changed, unchanged, come back, died, moved within and between
 /// sites), how often pages change, how much, and how long they live.
@@ -27,9 +27,9 @@ use crate::{Outcome, report};
 /// there is no such page.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A page: its URL or id.
-    #[arg(value_name = "URL", conflicts_with = "site")]
-    url: Option<String>,
+    /// A page: its key or address.
+    #[arg(value_name = "KEY", conflicts_with = "site")]
+    key: Option<String>,
     /// Pages of this site only.
     #[arg(long, value_name = "SITE")]
     site: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let mut output = Output::new();
     let question =
-        ChangesParameters { url: args.url.clone(), site: args.site.clone(), since: args.since };
+        ChangesParameters { key: args.key.clone(), site: args.site.clone(), since: args.since };
     let Some(found) = refused(question.ask(&store))? else { return Ok(Outcome::Refused) };
     let (table, html) = match &found {
         ChangesFound::History(history) => (history_table(history), page::of_history(history)),

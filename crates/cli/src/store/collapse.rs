@@ -19,11 +19,11 @@ use crate::{Outcome, report};
 /// Put near-copies in ranked results behind the best-ranked one.
 ///
 /// Reads results as JSON lines, the best first, and prints them in the same order without those that
-/// resemble an earlier one. Each line that stays gets a field "copies": the ids of those behind it,
+/// resemble an earlier one. Each line that stays gets a field "copies": the keys of those behind it,
 /// their resemblance to it and their rank. All other fields go out as they came.
 ///
 /// A result is compared by its field "text"; without one, the store is asked for the document whose
-/// key is in "key", "id" or "url". A line that is no JSON object, and a result of which no text is
+/// key is in "key", "id", "url" or "document.key". A line that is no JSON object, and a result of which no text is
 /// known, is named, printed as it came and compared with nothing; exit code 1.
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -24,9 +24,9 @@ use crate::output::Output;
 /// stored, and is never gone. Exit code 1 if nothing holds the document, or the address was never seen.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The address, or the id of the document.
-    #[arg(value_name = "URL")]
-    url: String,
+    /// The document: its key or address.
+    #[arg(value_name = "KEY")]
+    key: String,
     /// The least resemblance of a place that holds the document.
     #[arg(long, value_name = "R", default_value_t = USUAL_PLACE, value_parser = share)]
     min: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let question = PlaceQuestion {
-        url: Some(args.url.clone()),
+        key: Some(args.key.clone()),
         min: Some(args.min),
         limit: Some(PLACES.most),
     };

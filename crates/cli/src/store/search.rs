@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
 use wonbon_app::parameters::RESULTS;
 use wonbon_app::questions::{Found, SearchQuestion};
-use wonbon_store::{SearchResult, Snippet};
+use wonbon_store::{SearchResult, Snippet, StoredDocument};
 
 use super::{open_to_read, told};
 use crate::Outcome;
@@ -69,7 +69,7 @@ const TITLE: Style = Style::new().bold();
 const MATCH: Style = AnsiColor::Yellow.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 
-fn shown(place: usize, result: &SearchResult, copies: &[answers::FoundCopy]) -> String {
+fn shown(place: usize, result: &SearchResult, copies: &[StoredDocument]) -> String {
     let document = &result.document;
     let mut text = String::new();
     let title = match &result.title {
@@ -93,12 +93,16 @@ fn shown(place: usize, result: &SearchResult, copies: &[answers::FoundCopy]) -> 
     );
     let _ = writeln!(text, "     {}", marked(&result.snippet, Style::new()));
     for copy in copies {
-        let resemblance =
-            copy.resemblance.map_or_else(String::new, |resemblance| format!("  {resemblance:.3}"));
+        let verdict = &copy.verdict;
+        let resemblance = verdict
+            .resemblance
+            .map_or_else(String::new, |resemblance| format!("  {resemblance:.3}"));
         let _ = writeln!(
             text,
             "       {FAINT}{:<13} {}  {}{resemblance}{FAINT:#}",
-            copy.verdict, copy.id, copy.created
+            verdict.kind.name(),
+            copy.key,
+            copy.created
         );
     }
     text.push('\n');

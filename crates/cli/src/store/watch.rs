@@ -24,15 +24,15 @@ pub(crate) struct Args {
 enum Command {
     /// Watch stored documents. Exit code 1 if one is not there.
     Add {
-        /// The documents: URLs or ids.
-        #[arg(required = true, value_name = "URL")]
-        urls: Vec<String>,
+        /// The documents: their keys or addresses.
+        #[arg(required = true, value_name = "KEY")]
+        keys: Vec<String>,
     },
     /// Watch documents no more. Exit code 1 if one was not watched.
     Remove {
-        /// The documents: URLs or ids.
-        #[arg(required = true, value_name = "URL")]
-        urls: Vec<String>,
+        /// The documents: their keys or addresses.
+        #[arg(required = true, value_name = "KEY")]
+        keys: Vec<String>,
     },
     /// List the documents that are watched.
     List {
@@ -56,22 +56,22 @@ enum Command {
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     match &args.command {
-        Command::Add { urls } => {
+        Command::Add { keys } => {
             let store = Store::open(directory).map_err(explained)?;
             let mut outcome = Outcome::Done;
-            for url in urls {
-                if refused(questions::watch(&store, url))?.is_none() {
+            for key in keys {
+                if refused(questions::watch(&store, key))?.is_none() {
                     outcome = Outcome::Refused;
                 }
             }
             store.close().map_err(explained)?;
             Ok(outcome)
         }
-        Command::Remove { urls } => {
+        Command::Remove { keys } => {
             let store = Store::open(directory).map_err(explained)?;
             let mut outcome = Outcome::Done;
-            for url in urls {
-                if refused(questions::unwatch(&store, url))?.is_none() {
+            for key in keys {
+                if refused(questions::unwatch(&store, key))?.is_none() {
                     outcome = Outcome::Refused;
                 }
             }
@@ -87,7 +87,7 @@ fn list(store: &Store, as_json: bool) -> anyhow::Result<Outcome> {
     let mut output = Output::new();
     for watched in store.watched()? {
         if as_json {
-            output.json_line(&answers::WatchedPlace::of(&watched))?;
+            output.json_line(&answers::Watched::of(&watched))?;
         } else {
             let line = format!("{}\n", watched.place.key);
             output.bytes(line.as_bytes())?;

@@ -70,23 +70,8 @@ pub(crate) struct UndoParameters {
 pub(crate) struct DecisionAnswer<'a> {
     /// Its entry in the log; nothing if the same was in effect already.
     entry: Option<answers::DecisionEntry<'a>>,
-    /// The document as it is now.
-    document: Option<DecidedDocument<'a>>,
-}
-
-/// What a document is after a decision.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DecidedDocument<'a> {
-    /// Its key.
-    id: &'a str,
-    /// What was decided of it, if that is in effect.
-    decision: Option<&'static str>,
-    /// What it is.
-    verdict: &'static str,
-    /// The key of its original, if it is a copy.
-    original: Option<&'a str>,
-    /// How many copies it has.
-    copies: u64,
+    /// The document as it is now, without its text.
+    document: Option<answers::Document<'a>>,
 }
 
 /// Decides about a document.
@@ -184,13 +169,7 @@ where
             let document = service.store.find(&key)?;
             let reply = Reply::json(&DecisionAnswer {
                 entry: entry.as_ref().map(answers::DecisionEntry::of),
-                document: document.as_ref().map(|document| DecidedDocument {
-                    id: &document.key,
-                    decision: document.decision.map(Decision::name),
-                    verdict: document.verdict.kind.name(),
-                    original: document.verdict.original.as_deref(),
-                    copies: document.copies,
-                }),
+                document: document.as_ref().map(answers::Document::without_text),
             });
             Ok(match &document {
                 Some(document) => reply.with_header(ETAG, edit_mark(document)),

@@ -26,7 +26,7 @@ use crate::guard::Who;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::view::{Reply, View};
+use crate::view::{Reader, Reply, View};
 
 /// At most so often is progress told.
 const TELL_EVERY: Duration = Duration::from_millis(250);
@@ -69,13 +69,10 @@ pub(crate) struct JobQuestion {
 pub(crate) fn job_page(
     service: &Service,
     asked: JobQuestion,
-    view: &View,
+    reader: &Reader,
 ) -> Result<Reply, Problem> {
     let job = service.jobs()?.get(asked.number)?.job();
-    Ok(match view {
-        View::Page(reader) => pages::job_page(reader, &job),
-        View::Json => Reply::json(&JobAnswer::of(&job)),
-    })
+    Ok(pages::job_page(reader, &job))
 }
 
 /// Which crawl; the latest if none is said.
@@ -88,13 +85,9 @@ pub(crate) struct CrawlQuestion {
 pub(crate) fn crawl_page(
     service: &Service,
     asked: CrawlQuestion,
-    view: &View,
+    reader: &Reader,
 ) -> Result<Reply, Problem> {
-    let jobs = match (service.jobs(), view) {
-        (Ok(jobs), _) => jobs,
-        (Err(_), View::Page(reader)) => return Ok(pages::no_jobs_page(reader, "/crawl")),
-        (Err(problem), View::Json) => return Err(problem),
-    };
+    let Ok(jobs) = service.jobs() else { return Ok(pages::no_jobs_page(reader, "/crawl")) };
     let crawls: Vec<Job> = jobs
         .list(None)
         .iter()
@@ -109,13 +102,7 @@ pub(crate) fn crawl_page(
         }
         None => crawls.first(),
     };
-    Ok(match view {
-        View::Page(reader) => pages::crawl_page(reader, shown, &crawls),
-        View::Json => match shown {
-            Some(job) => Reply::json(&JobAnswer::of(job)),
-            None => return Err(Problem::new(Code::UnknownJob, "there is no crawl yet")),
-        },
-    })
+    Ok(pages::crawl_page(reader, shown, &crawls))
 }
 
 fn accepted(job: &Job) -> Reply {

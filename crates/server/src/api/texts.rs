@@ -1,7 +1,7 @@
 //! Questions about a text, stored or not: what resembles it, contains it, is contained in it, and where
 //! it was taken from.
 
-use wonbon_app::answers::{MatchAnswer, SourcesAnswer};
+use wonbon_app::answers::{AskAnswer, MatchAnswer, SourcesAnswer};
 use wonbon_app::questions::{TextQuestion, said};
 use wonbon_store::Measure;
 
@@ -88,7 +88,32 @@ pub(crate) fn post_sources(
     sources(service, asked, view)
 }
 
-/// The page that asks everything about a text, and its JSON.
+/// Everything about a text that is sent.
+#[utoipa::path(
+    post,
+    path = "/v1/ask",
+    tag = "questions",
+    description = "As `GET /v1/ask`, with the text in the body.",
+    request_body(content = TextQuestion, content_type = "application/json"),
+    responses((status = 200, body = AskAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn post_ask(
+    service: &Service,
+    asked: TextQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    ask(service, asked, view)
+}
+
+/// Everything about a text.
+#[utoipa::path(
+    get,
+    path = "/v1/ask",
+    tag = "questions",
+    description = "What resembles a text, what contains it, what it contains and where it was taken from, in one answer.",
+    params(TextQuestion),
+    responses((status = 200, body = AskAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
 pub(crate) fn ask(service: &Service, asked: TextQuestion, view: &View) -> Result<Reply, Problem> {
     if let View::Page(reader) = view
         && said(&asked.key).is_none()

@@ -22,9 +22,9 @@ const MOST_PASSAGES: usize = 20;
 
 fn address_form(page: &mut Page, reader: &Reader, path: &str, asked: &PlaceQuestion) {
     let field = Field {
-        name: "url",
-        label: reader.say(Say::AddressOrId),
-        value: asked.url.as_deref().unwrap_or_default(),
+        name: "key",
+        label: reader.say(Say::KeyOrAddress),
+        value: asked.key.as_deref().unwrap_or_default(),
         kind: "text",
     };
     asking_form(page, path, &[field], reader.say(Say::AskButton));
@@ -168,7 +168,7 @@ pub(crate) fn copies_page(reader: &Reader, asked: &PlaceQuestion, found: Option<
 fn changes_form(page: &mut Page, reader: &Reader, asked: &ChangesParameters) {
     let since = asked.since.map(Timestamp::to_short_text);
     let fields = [
-        ("url", Say::AddressOrId, &asked.url),
+        ("key", Say::KeyOrAddress, &asked.key),
         ("site", Say::Site, &asked.site),
         ("since", Say::Since, &since),
     ]
@@ -368,8 +368,8 @@ pub(crate) fn watch_page(reader: &Reader, reports: &[WatchReport]) -> Reply {
         form.ask action="/watch" method="post" {
             (form_mark(reader))
             label.f-text {
-                (reader.say(Say::AddressOrId))
-                input type="text" name="url" required;
+                (reader.say(Say::KeyOrAddress))
+                input type="text" name="key" required;
             }
             button { (reader.say(Say::WatchThis)) }
         }
@@ -422,7 +422,7 @@ fn of_report(page: &mut Page, reader: &Reader, report: &WatchReport) {
         page.markup(html! {
             form action="/watch" method="post" {
                 (form_mark(reader))
-                input type="hidden" name="url" value=(place.key);
+                input type="hidden" name="key" value=(place.key);
                 input type="hidden" name="then" value="remove";
                 button.quiet { (reader.say(Say::WatchNoMore)) }
             }

@@ -6,7 +6,7 @@ use wonbon_pages::{Page, thousands};
 
 use super::decisions::decided_mark;
 use super::frame::{page, reply};
-use super::pieces::{Field, asking_form, document_link, link, next_link, part, shown_time, time};
+use super::pieces::{Field, asking_form, document_link, link, next_link, part, time};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 
@@ -104,11 +104,11 @@ fn copies(reader: &Reader, found: &Found) -> Markup {
         ul.copies {
             @for copy in copies {
                 li {
-                    (document_link(&copy.id, "")) " "
+                    (document_link(&copy.key, "")) " "
                     small {
-                        (shown_time(&copy.created)) " "
-                        (copy.resemblance.map_or_else(String::new, part)) " "
-                        (link("/compare", &[("a", original), ("b", &copy.id)], reader.say(Say::Compare)))
+                        (time(copy.created)) " "
+                        (copy.verdict.resemblance.map_or_else(String::new, part)) " "
+                        (link("/compare", &[("a", original), ("b", &copy.key)], reader.say(Say::Compare)))
                     }
                 }
             }

@@ -16,16 +16,13 @@ use crate::guard::good_token;
 use crate::messages::Say;
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::view::{Reply, TOKEN_COOKIE, View, set_cookie};
+use crate::view::{Reader, Reply, TOKEN_COOKIE, set_cookie};
 
 /// How long a browser keeps a token: a day.
 const COOKIE_SECONDS: u32 = 86_400;
 
 /// `/login`.
-pub(crate) fn login_page(service: &Service, _: Nothing, view: &View) -> Result<Reply, Problem> {
-    let View::Page(reader) = view else {
-        return Ok(Reply::json(&serde_json::json!({ "tokens": service.tokens.is_some() })));
-    };
+pub(crate) fn login_page(service: &Service, _: Nothing, reader: &Reader) -> Result<Reply, Problem> {
     let mut page = page(reader, reader.say(Say::SignIn));
     if reader.signed_in == Some(true) {
         page.heading(reader.say(Say::SignOut));

@@ -47,8 +47,8 @@ async fn lists_and_results_say_what_was_decided() {
     let answers = [
         ("/v1/documents", "/documents/0"),
         ("/v1/families", "/families/0/original"),
-        ("/v1/search?q=w13x1", "/results/0"),
-        ("/v1/similar?key=third", "/matches/0"),
+        ("/v1/search?q=w13x1", "/results/0/document"),
+        ("/v1/similar?key=third", "/matches/0/document"),
         ("/v1/family?key=https://one.example/a", "/documents/0"),
     ];
     service.store(&[NewDocument::text(
@@ -68,7 +68,7 @@ async fn lists_and_results_say_what_was_decided() {
                 "/v1/documents" => answer["documents"].as_array().unwrap().iter().collect(),
                 _ => vec![answer.pointer(place).unwrap()],
             };
-            let one = told.iter().find(|one| one["id"] == "https://one.example/a").unwrap();
+            let one = told.iter().find(|one| one["key"] == "https://one.example/a").unwrap();
             let expected = if decided { json!("not-a-copy") } else { Value::Null };
             assert_eq!(one["decision"], expected, "{path}: {answer}");
             assert!(told.iter().all(|it| it == one || it["decision"].is_null()), "{answer}");

@@ -466,7 +466,6 @@ async fn without_a_place_for_jobs_one_problem_says_so() {
         service.get("/v1/jobs/1/events").await,
         service.post("/v1/jobs", &start).await,
         service.call("POST", "/v1/jobs/1/cancel", &[], "").await,
-        service.get("/jobs.json").await,
     ] {
         assert_eq!(answer.code(), "no_jobs");
     }
