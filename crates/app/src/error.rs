@@ -121,14 +121,6 @@ pub enum RequestError {
         /// What was given.
         given: String,
     },
-    /// A parameter is not what its own type takes.
-    #[error("`{name}`: {why}")]
-    Unreadable {
-        /// Its name.
-        name: &'static str,
-        /// Why not, in a sentence.
-        why: String,
-    },
     /// A parameter is missing.
     #[error("`{name}` says {purpose}")]
     Missing {
@@ -182,11 +174,6 @@ impl RequestError {
         given: impl ToString,
     ) -> Self {
         RequestError::Parameter { name, wanted: wanted.into(), given: given.to_string() }
-    }
-
-    /// A parameter is not what its own type takes.
-    pub(crate) fn unreadable(name: &'static str, why: impl ToString) -> Self {
-        RequestError::Unreadable { name, why: why.to_string() }
     }
 }
 

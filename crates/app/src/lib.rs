@@ -13,6 +13,7 @@
 //! | [`jobs`] | work that takes longer than a request |
 //! | [`collapse`] | ranked results with near-copies behind the best-ranked one |
 //! | [`questions`] | what is asked of a store, checked once |
+//! | [`requests`] | what is asked of jobs and of the commands that do the same |
 //! | [`parameters`] | limits and defaults of what is asked |
 //! | [`tokens`] | who may use the service |
 //!
@@ -28,6 +29,7 @@ pub mod import;
 pub mod jobs;
 pub mod parameters;
 pub mod questions;
+pub mod requests;
 pub mod tokens;
 
 pub use error::{AppError, JobsError, RequestError, public_sentence};

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use wonbon_app::crawl::{StoreSink, write_results};
+use wonbon_app::requests::CrawlRequest;
 use wonbon_crawl::CrawlError;
 use wonbon_crawl::crawl::Crawl;
 use wonbon_crawl::fetch::Fetcher;
@@ -72,8 +73,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     from_warc: Vec<PathBuf>,
     /// Which of the known pages comes next: see `wonbon order --help`.
-    #[arg(long, value_name = "ORDER", value_parser = order_name)]
-    order: Option<String>,
+    #[arg(long, value_name = "ORDER")]
+    order: Option<OrderName>,
     /// What `generic` draws from.
     #[arg(long, value_name = "N")]
     order_seed: Option<u64>,
@@ -81,8 +82,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KIND", value_parser = ["domain", "host"])]
     site: Option<String>,
     /// Where the crawl goes: the domains of the seeds, their hosts, or everywhere.
-    #[arg(long, value_name = "KIND", value_parser = ["domain", "host", "all"])]
-    scope: Option<String>,
+    #[arg(long, value_name = "KIND")]
+    scope: Option<ScopeKind>,
     /// A host that belongs to the crawl beside; with --scope all, the only ones.
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
@@ -152,11 +153,6 @@ pub(crate) struct Args {
 fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.parse::<f64>().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
     number.map(Duration::from_secs_f64).ok_or_else(|| "write seconds, such as 0.5".to_owned())
-}
-
-fn order_name(text: &str) -> Result<String, String> {
-    let name: OrderName = text.parse().map_err(|error| format!("{error}"))?;
-    Ok(name.name().to_owned())
 }
 
 fn name_and_address(text: &str) -> Result<(String, IpAddr), String> {
@@ -230,7 +226,6 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
 impl Args {
     /// Puts what was given into a plan.
     fn change(&self, plan: &mut Plan, archive: Option<&Archive>) -> anyhow::Result<()> {
-        let params = &mut plan.params;
         let mut seeds = self.seed.clone();
         if let Some(path) = &self.seeds {
             let text = fs::read_to_string(path)
@@ -242,41 +237,34 @@ impl Args {
             seeds.extend(archive.addresses().map(str::to_owned));
             seeds.sort();
         }
-        if !seeds.is_empty() {
-            params.seeds = seeds;
+        if self.resume.is_some() {
+            // Budgets are given anew.
+            (plan.pace.pages, plan.pace.bytes) = (None, None);
         }
-        put(&mut params.order, &self.order);
-        put(&mut params.order_seed, &self.order_seed);
+        let request = CrawlRequest {
+            seeds,
+            order: self.order,
+            scope: self.scope,
+            hosts: self.host.clone(),
+            domains: self.domain.clone(),
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            pages: self.pages,
+            bytes: self.bytes,
+            depth: self.depth,
+            site_pages: self.site_pages,
+            delay: self.delay.map(|delay| delay.as_secs_f64()),
+            skip_copies: self.skip_copies,
+            no_sitemaps: self.no_sitemaps,
+            agent: self.agent.clone(),
+            sweep_of: None,
+        };
+        request.change(plan)?;
+        put(&mut plan.params.order_seed, &self.order_seed);
         if let Some(kind) = &self.site {
-            params.site = if kind == "host" { SiteRule::Host } else { SiteRule::Domain };
+            plan.params.site = if kind == "host" { SiteRule::Host } else { SiteRule::Domain };
         }
-        if let Some(kind) = &self.scope {
-            params.scope = match kind.as_str() {
-                "host" => ScopeKind::Host,
-                "all" => ScopeKind::All,
-                _ => ScopeKind::Domain,
-            };
-        }
-        for (list, given) in [
-            (&mut params.hosts, &self.host),
-            (&mut params.domains, &self.domain),
-            (&mut params.include, &self.include),
-            (&mut params.exclude, &self.exclude),
-        ] {
-            if !given.is_empty() {
-                list.clone_from(given);
-            }
-        }
-        params.depth = self.depth.or(params.depth);
-        params.site_pages = self.site_pages.or(params.site_pages);
-        params.skip_copies = self.skip_copies.or(params.skip_copies);
-        params.sitemaps &= !self.no_sitemaps;
-        put(&mut params.agent, &self.agent);
         let pace = &mut plan.pace;
-        if self.pages.is_some() || self.bytes.is_some() || self.resume.is_some() {
-            (pace.pages, pace.bytes) = (self.pages, self.bytes);
-        }
-        put(&mut pace.delay, &self.delay);
         put(&mut pace.commit_every, &self.commit_every);
         put(&mut pace.connections, &self.connections);
         put(&mut pace.concurrency, &self.concurrency.map(usize::from));

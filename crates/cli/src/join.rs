@@ -5,7 +5,6 @@
 
 mod memory;
 mod output;
-mod progress;
 mod records;
 mod stats;
 
@@ -18,6 +17,7 @@ use clap::builder::TypedValueParser as _;
 use wonbon_join::{JoinParams, MEASURES, Measure, Threshold, algorithm, algorithms, join_pairs};
 
 use crate::Outcome;
+use crate::batch::Watcher;
 use output::{Format, Output, PairSorter};
 use records::{Reading, TextAs};
 use stats::Stats;
@@ -120,12 +120,12 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
             }
         };
     }
-    let progress = progress::Bar::new();
+    let progress = Watcher::new();
     params.progress = &progress;
     let mut sorter = PairSorter::new(args.memory);
     let joined =
         join_pairs(algorithm, &collection, &params, args.top.map(|top| top as usize), &mut sorter);
-    progress.clear();
+    progress.finish();
     let counters = sorter.check().and_then(|()| Ok(joined?))?;
     let finished = Instant::now();
 

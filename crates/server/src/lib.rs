@@ -24,6 +24,7 @@ mod adding;
 mod api;
 mod asked;
 mod desk;
+mod forms;
 mod given;
 mod guard;
 mod json_address;

@@ -16,8 +16,8 @@ use wonbon_pages::Cell;
 
 use crate::api::places::Nothing;
 use crate::api::{
-    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
-    texts,
+    collapsing, comparisons, decisions, documents, families, job_events, jobs, keeping, places,
+    searching, texts,
 };
 use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
@@ -69,7 +69,7 @@ use crate::view::{Reader, Reply};
         jobs::start,
         jobs::list,
         jobs::get_one,
-        jobs::events,
+        job_events::events,
         jobs::cancel,
         jobs::pause,
         jobs::resume,
@@ -84,7 +84,7 @@ pub(crate) fn description() -> utoipa::openapi::OpenApi {
     let components = description.components.get_or_insert_default();
     components.add_security_scheme("token", bearer);
     // What a job is asked by stands beside its kind, which each of them alone would refuse.
-    for name in ["ImportAsked", "DedupAsked", "ClusterAsked", "CrawlAsked"] {
+    for name in ["ImportRequest", "DedupRequest", "ClusterRequest", "CrawlRequest"] {
         if let Some(RefOr::T(Schema::Object(asked))) = components.schemas.get_mut(name) {
             asked.additional_properties = None;
         }

@@ -12,8 +12,8 @@ use axum::routing::{MethodRouter, delete, get, post};
 use wonbon_app::tokens::Scope;
 
 use crate::api::{
-    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
-    texts,
+    collapsing, comparisons, decisions, documents, families, job_events, job_forms, jobs, keeping,
+    places, searching, texts,
 };
 use crate::asked::{brief_question, page, posted, question, removal};
 use crate::guard::guard;
@@ -82,7 +82,7 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/jobs", ADMIN, post(jobs::start));
     route("GET", "/v1/jobs", READ, question(jobs::list));
     route("GET", "/v1/jobs/{number}", READ, get(jobs::get_one));
-    route("GET", "/v1/jobs/{number}/events", READ, get(jobs::events));
+    route("GET", "/v1/jobs/{number}/events", READ, get(job_events::events));
     route("POST", "/v1/jobs/{number}/cancel", ADMIN, post(jobs::cancel));
     route("POST", "/v1/jobs/{number}/pause", ADMIN, post(jobs::pause));
     route("POST", "/v1/jobs/{number}/resume", ADMIN, post(jobs::resume));
@@ -102,9 +102,9 @@ fn routes() -> Vec<Route> {
     route("POST", "/watch", ADD, posted(places::watch));
     route("POST", "/decisions", ADD, post(decisions::decide));
     route("POST", "/decisions/undo", ADD, post(decisions::undo));
-    route("POST", "/jobs", ADMIN, post(jobs::start_by_form));
-    route("POST", "/job", ADMIN, post(jobs::change_by_form));
-    route("POST", "/crawl", ADMIN, post(jobs::crawl_by_form));
+    route("POST", "/jobs", ADMIN, post(job_forms::start_job));
+    route("POST", "/job", ADMIN, post(job_forms::change_job));
+    route("POST", "/crawl", ADMIN, post(job_forms::start_crawl));
     route("GET", "/raw", READ, page(pages::raw));
     // Each page, and the address that leads to its JSON.
     route("GET", "/index.json", READ, get(redirect_twin));
@@ -122,8 +122,8 @@ fn routes() -> Vec<Route> {
         ("/decisions", "/decisions.json", question(decisions::decisions)),
         ("/status", "/status.json", question(keeping::status)),
         ("/jobs", "/jobs.json", question(jobs::list)),
-        ("/job", "/job.json", page(jobs::job_page)),
-        ("/crawl", "/crawl.json", page(jobs::crawl_page)),
+        ("/job", "/job.json", page(job_forms::job_page)),
+        ("/crawl", "/crawl.json", page(job_forms::crawl_page)),
     ] {
         route("GET", path, READ, answers);
         route("GET", twin, READ, get(redirect_twin));

@@ -13,8 +13,8 @@ use serde_json::Value;
 use wonbon_documents::Skipped;
 use wonbon_files::{remove_leftovers, replace};
 
-use super::request::JobAsked;
 use crate::answers::AddSummary;
+use crate::requests::JobRequest;
 
 /// Where a job's record stands in its directory.
 pub(super) const RECORD: &str = "job.json";
@@ -196,7 +196,8 @@ pub struct Job {
     /// What it was asked to become and is not yet.
     pub wanted: Option<Wanted>,
     /// What it does.
-    pub asked: JobAsked,
+    #[serde(alias = "asked")]
+    pub request: JobRequest,
     /// Whose token it was started with.
     pub who: Option<String>,
     /// When it was asked for.

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use wonbon_app::collapse::{CollapseQuestion, Fate, RankedResult};
-use wonbon_app::parameters::{self, USUAL_THRESHOLD};
+use wonbon_app::parameters::USUAL_THRESHOLD;
 use wonbon_documents::{open, read_whole};
 use wonbon_store::Store;
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
 use super::open_to_read;
 use crate::batch::thousands;
-use crate::options::shingle_words;
+use crate::options::{shingle_words, threshold};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -45,11 +45,6 @@ pub(crate) struct Args {
 
 /// How many bytes of results are read.
 const MOST_BYTES: usize = 1 << 30;
-
-fn threshold(text: &str) -> Result<f64, String> {
-    let number = text.parse().map_err(|_| "a resemblance is above 0 and at most 1".to_owned())?;
-    parameters::threshold(number).map_err(|error| error.to_string())
-}
 
 fn duration(text: &str) -> Result<Duration, String> {
     let seconds = match text.strip_suffix("ms") {

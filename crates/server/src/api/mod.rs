@@ -10,6 +10,8 @@ pub(crate) mod comparisons;
 pub(crate) mod decisions;
 pub(crate) mod documents;
 pub(crate) mod families;
+pub(crate) mod job_events;
+pub(crate) mod job_forms;
 pub(crate) mod jobs;
 pub(crate) mod keeping;
 pub(crate) mod places;

@@ -4,7 +4,8 @@
 //! nearest there is to the PageRank; when it has ended it is the PageRank of all known pages.
 
 use maud::html;
-use wonbon_app::jobs::{CrawlProgress, Job, JobState, USUAL_PAGES};
+use wonbon_app::jobs::{CrawlProgress, Job, JobState};
+use wonbon_app::requests::USUAL_PAGES;
 use wonbon_crawl::order::ORDER_NAMES;
 use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, bytes, thousands};
 
@@ -38,7 +39,7 @@ pub(crate) fn crawl_page(reader: &Reader, shown: Option<&Job>, crawls: &[Job]) -
 }
 
 fn one(page: &mut Page, reader: &Reader, job: &Job) {
-    let title = reader.tell(Say::CrawlTitle, &[&job.number.to_string(), &job.asked.about()]);
+    let title = reader.tell(Say::CrawlTitle, &[&job.number.to_string(), &job.request.about()]);
     page.subheading(&title);
     live(page, &[job], |page| {
         state_part(page, reader, job, true);

@@ -502,7 +502,7 @@ async fn people_start_jobs_with_forms_and_read_them_in_both_languages() {
     assert_eq!((started.status.as_u16(), started.header("location")), (303, "/job?number=1"));
     let begun = Instant::now();
     loop {
-        let job = service.get("/job.json?number=1").await.json();
+        let job = service.get("/v1/jobs/1").await.json();
         if job["state"] == "done" {
             break;
         }
