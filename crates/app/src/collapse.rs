@@ -1,9 +1,8 @@
-//! Ranked results with near-copies put behind the best-ranked one.
+//! Ranked results with near-copies collapsed under the best-ranked one.
 //!
-//! Results are JSON objects of somebody else's making: what stands in their fields goes out as it came,
-//! to the digit, since a program that ranks knows best how it writes its numbers. How texts are compared
-//! is the store's ([`wonbon_store::collapse`]); here results get their texts, and learn what is behind
-//! them.
+//! Results are JSON objects of some other program, so their fields are passed on byte for byte: a number is
+//! not written in another way. [`wonbon_store::collapse`] compares the texts; this module finds the text of
+//! each result and notes its copies in it.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Parameters as people and programs write them, checked once for flags, JSON and forms.
+//! Limits and defaults of parameters, checked in one place for flags, JSON and forms.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};

@@ -174,7 +174,7 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
         output.json_line(&summary)?;
         output.finish()?;
     } else {
-        tell(&summary, &config).context(STANDARD_ERROR)?;
+        print_summary(&summary, &config).context(STANDARD_ERROR)?;
     }
     name_skipped(summary.skipped, &summary.skipped_first);
     Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
@@ -215,7 +215,7 @@ fn say(out: &mut impl Write, what: &str, clusters: Clusters) -> io::Result<()> {
     )
 }
 
-fn tell(summary: &ClusterSummary, config: &ClusterConfig) -> io::Result<()> {
+fn print_summary(summary: &ClusterSummary, config: &ClusterConfig) -> io::Result<()> {
     let mut out = anstream::stderr().lock();
     tell_fields(&mut out, &config.fields)?;
     writeln!(

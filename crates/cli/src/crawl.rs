@@ -29,7 +29,7 @@ use wonbon_store::Store;
 
 use crate::batch::thousands;
 use crate::output::Output;
-use crate::store::explained as in_words;
+use crate::store::explained as explain_store_error;
 use crate::{Outcome, report};
 use view::View;
 
@@ -176,7 +176,7 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
         Some(directory) => {
             let mut plan = Crawl::plan_of(directory)?;
             args.change(&mut plan, archive.as_deref())?;
-            Crawl::resume(directory, plan).map_err(explained)?
+            Crawl::resume(directory, plan).map_err(explain)?
         }
         None => {
             let mut plan = Plan::default();
@@ -184,7 +184,7 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
             let directory = args.out.as_deref().context("--out says where to write")?;
             let fetcher = args.fetcher(&plan, archive.clone())?;
             reachable(&plan, &*fetcher)?;
-            Crawl::begin(directory, plan, args.sweep_of.as_deref()).map_err(explained)?
+            Crawl::begin(directory, plan, args.sweep_of.as_deref()).map_err(explain)?
         }
     };
     let plan = crawl.plan().clone();
@@ -193,12 +193,12 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
     let store = store
         .map(|directory| Store::open_or_create(directory, None))
         .transpose()
-        .map_err(in_words)?;
+        .map_err(explain_store_error)?;
     let sink = store
         .clone()
         .map(|store| StoreSink::sweep(store, crawl.begun()))
         .transpose()
-        .map_err(in_words)?
+        .map_err(explain_store_error)?
         .map(Arc::new);
     let control = Control::default();
     control.stop_on_interrupt();
@@ -218,7 +218,7 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
         output.json_line(&summary)?;
         output.finish()?;
     } else {
-        tell(&summary, &directory);
+        print_summary(&summary, &directory);
     }
     Ok(if summary.stats.pages == 0 { Outcome::Refused } else { Outcome::Done })
 }
@@ -306,11 +306,11 @@ fn put<T: Clone>(place: &mut T, given: &Option<T>) {
 /// A crawl none of whose seeds can be reached is not begun.
 fn reachable(plan: &Plan, fetcher: &dyn Fetcher) -> anyhow::Result<()> {
     let seeds = plan.params.canonical_seeds(&wonbon_crawl::canonical::Rules::default());
-    Ok(wonbon_crawl::crawl::check_reachable(&seeds.map_err(explained)?, fetcher)?)
+    Ok(wonbon_crawl::crawl::check_reachable(&seeds.map_err(explain)?, fetcher)?)
 }
 
 /// What a person can do about it.
-fn explained(error: CrawlError) -> anyhow::Error {
+fn explain(error: CrawlError) -> anyhow::Error {
     let hint = match &error {
         CrawlError::HoldsCrawl { path } => {
             Some(format!("--resume {} goes on with it", path.display()))
@@ -330,7 +330,7 @@ fn explained(error: CrawlError) -> anyhow::Error {
     }
 }
 
-fn tell(summary: &Summary, directory: &Path) {
+fn print_summary(summary: &Summary, directory: &Path) {
     let stats = &summary.stats;
     let why = match summary.ended {
         Ended::Exhausted => "nothing is left to ask for",

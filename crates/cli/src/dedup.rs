@@ -143,13 +143,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         output.json_line(&summary)?;
         output.finish()?;
     } else {
-        tell(&summary, &config).context("could not write to standard error")?;
+        print_summary(&summary, &config).context("could not write to standard error")?;
     }
     name_skipped(summary.skipped, &summary.skipped_first);
     Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
 }
 
-fn tell(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
+fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
     let mut out = anstream::stderr().lock();
     tell_fields(&mut out, &config.fields)?;
     writeln!(out, "looked for copies by {}", summary.engine)?;

@@ -1,4 +1,4 @@
-//! `wonbon order`: which pages a crawl gathers first, by every ordering, on a graph that is there.
+//! `wonbon order`: which pages a crawl gathers first, by every ordering, on an existing graph.
 //!
 //! Reads a graph, computes its PageRank, crawls it once with each ordering and writes the curves; all
 //! of that is `wonbon-crawl`. `wonbon order generate` makes a graph to try it on. Everything that can

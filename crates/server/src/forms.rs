@@ -7,7 +7,10 @@
 use std::str::FromStr;
 
 use serde::de::value::{Error, SeqDeserializer};
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess,
+    Visitor,
+};
 use serde::forward_to_deserialize_any;
 
 use crate::problem::{Code, Problem};
@@ -112,9 +115,18 @@ impl<'de> Deserializer<'de> for FieldValue<'_> {
         visitor.visit_seq(SeqDeserializer::new(lines))
     }
 
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_enum(self.0.into_deserializer())
+    }
+
     forward_to_deserialize_any! {
         i8 i16 i32 i64 i128 u8 u16 u128 f32 char str string bytes byte_buf unit unit_struct
-        newtype_struct tuple tuple_struct map struct enum identifier ignored_any
+        newtype_struct tuple tuple_struct map struct identifier ignored_any
     }
 }
 

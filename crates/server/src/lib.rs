@@ -21,9 +21,8 @@
 //! (`wonbon-cluster`), how pages are fetched (`wonbon-crawl`), TLS.
 
 mod adding;
+mod answer_threads;
 mod api;
-mod asked;
-mod desk;
 mod forms;
 mod given;
 mod guard;
@@ -36,6 +35,7 @@ mod openapi;
 mod pages;
 mod problem;
 mod rate;
+mod request;
 mod routes;
 mod service;
 mod view;

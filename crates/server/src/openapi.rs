@@ -1,7 +1,7 @@
 //! The description of the service: as OpenAPI for programs, as a page for people.
 //!
-//! Both are made from the handlers' own declarations and from the types that are written, so they cannot
-//! describe something else than there is; a test compares them with the table of routes.
+//! Both are generated from the declarations of the handlers and from the types that are serialized; a test
+//! compares them with the table of routes.
 
 use std::sync::LazyLock;
 
@@ -16,8 +16,8 @@ use wonbon_pages::Cell;
 
 use crate::api::places::Nothing;
 use crate::api::{
-    collapsing, comparisons, decisions, documents, families, job_events, jobs, keeping, places,
-    searching, texts,
+    collapse, compare, decisions, documents, families, health, job_events, jobs, places, search,
+    texts,
 };
 use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
@@ -38,7 +38,7 @@ use crate::view::{Reader, Reply};
         documents::get_one,
         documents::delete_one,
         documents::check,
-        searching::search,
+        search::search,
         texts::similar,
         texts::post_similar,
         texts::within,
@@ -56,16 +56,16 @@ use crate::view::{Reader, Reply};
         places::watch,
         places::unwatch,
         places::report,
-        comparisons::compare,
-        comparisons::post_compare,
-        collapsing::collapse,
+        compare::compare,
+        compare::post_compare,
+        collapse::collapse,
         families::families,
         families::family,
         decisions::decisions,
         decisions::decide,
         decisions::undo,
-        keeping::status,
-        keeping::backup,
+        health::status,
+        health::backup,
         jobs::start,
         jobs::list,
         jobs::get_one,

@@ -1,7 +1,7 @@
 //! All routes in one table: method, path, which scope they need, who answers.
 //!
-//! The table is what the router is made of, what scopes are looked up in, what requests are counted by,
-//! and what a test compares the description (`/v1/openapi.json`) with.
+//! The router, the scopes, the metrics and the test of the API description (`/v1/openapi.json`) all read
+//! this table.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use axum::routing::{MethodRouter, delete, get, post};
 use wonbon_app::tokens::Scope;
 
 use crate::api::{
-    collapsing, comparisons, decisions, documents, families, job_events, job_forms, jobs, keeping,
-    places, searching, texts,
+    collapse, compare, decisions, documents, families, health, job_events, job_forms, jobs, places,
+    search, texts,
 };
-use crate::asked::{brief_question, page, posted, question, removal};
 use crate::guard::guard;
 use crate::json_address::redirect_twin;
 use crate::pages;
 use crate::problem::{Code, Problem};
+use crate::request::{brief_question, page, posted, question, removal};
 use crate::service::Service;
 
 /// A route.
@@ -40,9 +40,9 @@ fn routes() -> Vec<Route> {
         routes.push(Route { method, path, scope, answers });
     };
 
-    route("GET", "/healthz", None, get(keeping::healthz));
-    route("GET", "/readyz", None, get(keeping::readyz));
-    route("GET", "/metrics", READ, get(keeping::metrics));
+    route("GET", "/healthz", None, get(health::healthz));
+    route("GET", "/readyz", None, get(health::readyz));
+    route("GET", "/metrics", READ, get(health::metrics));
 
     route("POST", "/v1/documents", ADD, post(documents::add));
     route("GET", "/v1/documents", READ, question(documents::list));
@@ -50,8 +50,8 @@ fn routes() -> Vec<Route> {
     route("GET", "/v1/documents/{key}", READ, get(documents::get_one));
     route("DELETE", "/v1/documents/{key}", ADD, delete(documents::delete_one));
     route("POST", "/v1/check", READ, post(documents::check));
-    let search = || brief_question(searching::search, searching::brief_search);
-    route("GET", "/v1/search", READ, search());
+    let search_route = || brief_question(search::search, search::brief_search);
+    route("GET", "/v1/search", READ, search_route());
     route("GET", "/v1/similar", READ, question(texts::similar));
     route("POST", "/v1/similar", READ, posted(texts::post_similar));
     route("GET", "/v1/within", READ, question(texts::within));
@@ -69,16 +69,16 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/watch", ADD, posted(places::watch));
     route("DELETE", "/v1/watch", ADD, removal(places::unwatch));
     route("GET", "/v1/watch/report", READ, question(places::report));
-    route("GET", "/v1/compare", READ, question(comparisons::compare));
-    route("POST", "/v1/compare", READ, posted(comparisons::post_compare));
-    route("POST", "/v1/collapse", READ, posted(collapsing::collapse));
+    route("GET", "/v1/compare", READ, question(compare::compare));
+    route("POST", "/v1/compare", READ, posted(compare::post_compare));
+    route("POST", "/v1/collapse", READ, posted(collapse::collapse));
     route("GET", "/v1/families", READ, question(families::families));
     route("GET", "/v1/family", READ, question(families::family));
     route("GET", "/v1/decisions", READ, question(decisions::decisions));
     route("POST", "/v1/decisions", ADD, post(decisions::decide));
     route("POST", "/v1/decisions/undo", ADD, post(decisions::undo));
-    route("GET", "/v1/status", READ, question(keeping::status));
-    route("POST", "/v1/backup", ADMIN, posted(keeping::backup));
+    route("GET", "/v1/status", READ, question(health::status));
+    route("POST", "/v1/backup", ADMIN, posted(health::backup));
     route("POST", "/v1/jobs", ADMIN, post(jobs::start));
     route("GET", "/v1/jobs", READ, question(jobs::list));
     route("GET", "/v1/jobs/{number}", READ, get(jobs::get_one));
@@ -109,9 +109,9 @@ fn routes() -> Vec<Route> {
     // Each page, and the address that leads to its JSON.
     route("GET", "/index.json", READ, get(redirect_twin));
     for (path, twin, answers) in [
-        ("/search", "/search.json", search()),
+        ("/search", "/search.json", search_route()),
         ("/document", "/document.json", page(pages::document)),
-        ("/compare", "/compare.json", question(comparisons::compare)),
+        ("/compare", "/compare.json", question(compare::compare)),
         ("/ask", "/ask.json", question(texts::ask)),
         ("/moved", "/moved.json", question(places::moved)),
         ("/copies", "/copies.json", question(places::copies)),
@@ -120,7 +120,7 @@ fn routes() -> Vec<Route> {
         ("/families", "/families.json", question(families::families)),
         ("/family", "/family.json", question(families::family)),
         ("/decisions", "/decisions.json", question(decisions::decisions)),
-        ("/status", "/status.json", question(keeping::status)),
+        ("/status", "/status.json", question(health::status)),
         ("/jobs", "/jobs.json", question(jobs::list)),
         ("/job", "/job.json", page(job_forms::job_page)),
         ("/crawl", "/crawl.json", page(job_forms::crawl_page)),

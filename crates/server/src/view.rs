@@ -1,4 +1,4 @@
-//! How an answer is wanted, and the answer as it is sent.
+//! In which form an answer is wanted (JSON or a page), and the answer as it is sent.
 //!
 //! Every question has one function that answers it. The function gets a [`View`], which says whether a
 //! program asks (JSON) or a person (a page in their language). So a page and the API route that answers
@@ -47,7 +47,7 @@ impl Language {
     }
 
     /// What a browser likes best of what there is; English if it says nothing of the two.
-    fn accepted(header: &str) -> Self {
+    fn from_accept_header(header: &str) -> Self {
         let mut best = (0.0, Language::English);
         for part in header.split(',') {
             let mut pieces = part.split(';');
@@ -175,7 +175,7 @@ impl Reader {
         let chosen = cookie(headers, LANGUAGE_COOKIE).and_then(Language::from_code);
         let accepted = || {
             let header = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-            header.map_or(Language::English, Language::accepted)
+            header.map_or(Language::English, Language::from_accept_header)
         };
         let known = cookie(headers, FORM_COOKIE).filter(|cookie| is_form_cookie(cookie));
         let new_form_cookie = match known {
@@ -300,7 +300,7 @@ mod tests {
             ("ko;q=0, en;q=0.1", Language::English),
             ("", Language::English),
         ] {
-            assert_eq!(Language::accepted(header), language, "{header}");
+            assert_eq!(Language::from_accept_header(header), language, "{header}");
         }
     }
 

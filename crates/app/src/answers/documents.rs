@@ -1,4 +1,4 @@
-//! Documents and what is said of them when they are stored or checked.
+//! Documents and verdicts; what became of documents that were added or checked.
 
 use serde::{Deserialize, Serialize};
 use wonbon_store::{Decision, Listed, Stored, StoredDocument};

@@ -1,4 +1,4 @@
-//! Jobs as they are told.
+//! Jobs: one, and in a list.
 
 use serde::Serialize;
 

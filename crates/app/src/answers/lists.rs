@@ -1,4 +1,4 @@
-//! Whole answers: what was found, and where a list goes on.
+//! Whole answers: what was found, and the cursor of the next page.
 
 use serde::Serialize;
 

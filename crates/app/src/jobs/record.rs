@@ -1,4 +1,4 @@
-//! A job's record: what it is, how far it is, what came of it; one small file that is whole or old.
+//! The record of a job: its request, state, progress and result, in one small file.
 //!
 //! The file is written under another name, made durable, and renamed over the old one, whose directory
 //! is made durable too: after a kill or a power cut there is the record before or the record after,

@@ -1,10 +1,10 @@
-//! Where documents are and were: moved, copies, changes, watch.
+//! Questions about places: where a document moved, who holds copies, how pages change, what is watched.
 
 use serde::Deserialize;
 use wonbon_store::{Changes, ChangesQuestion, Copies, Moved, PageHistory, Store, WatchReport};
 use wonbon_time::Timestamp;
 
-use super::said;
+use super::non_empty;
 use crate::answers::{self, ChangesAnswer};
 use crate::error::{AppError, RequestError};
 use crate::parameters::{PLACES, USUAL_PLACE, USUAL_WATCHED, least_share, optional_date};
@@ -18,7 +18,7 @@ pub struct PlaceQuestion {
     pub key: Option<String>,
     /// The least resemblance of what is shown: 0.5 unless said.
     pub min: Option<f64>,
-    /// How many places are told, the best ones: 1000 unless said, at most 100000.
+    /// How many places are told, the best ones: 1000 unless non_empty, at most 100000.
     pub limit: Option<usize>,
 }
 
@@ -29,7 +29,8 @@ impl PlaceQuestion {
     ///
     /// [`RequestError::Missing`].
     pub fn key(&self) -> Result<&str, RequestError> {
-        said(&self.key).ok_or(RequestError::Missing { name: "key", purpose: "what is asked about" })
+        non_empty(&self.key)
+            .ok_or(RequestError::Missing { name: "key", purpose: "what is asked about" })
     }
 
     /// Where the document of the address is now.
@@ -105,11 +106,11 @@ impl ChangesParameters {
     /// [`AppError::UnknownDocument`], [`AppError::Request`], or the store's.
     pub fn ask(&self, store: &Store) -> Result<ChangesFound, AppError> {
         let since = self.since;
-        if let Some(key) = said(&self.key) {
+        if let Some(key) = non_empty(&self.key) {
             let history = store.history(key, since)?.ok_or_else(|| unknown(key))?;
             return Ok(ChangesFound::History(history));
         }
-        let site = said(&self.site);
+        let site = non_empty(&self.site);
         let changes = Box::new(store.changes(&ChangesQuestion { site, since })?);
         Ok(ChangesFound::Changes { site: site.map(str::to_owned), since, changes })
     }

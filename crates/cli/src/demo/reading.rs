@@ -1,4 +1,4 @@
-//! What a post's reason is made from: its shingles and features.
+//! The shingles and features of a post, from which its reason is made.
 
 use wonbon_sketch::{ElementSet, FeatureMaker, FeatureParams, SketchError};
 use wonbon_text::extract::core_text;

@@ -51,13 +51,13 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         ChangesParameters { key: args.key.clone(), site: args.site.clone(), since: args.since };
     let Some(found) = refused(question.ask(&store))? else { return Ok(Outcome::Refused) };
     let (table, html) = match &found {
-        ChangesFound::History(history) => (history_table(history), page::of_history(history)),
+        ChangesFound::History(history) => (history_table(history), page::history_page(history)),
         ChangesFound::Changes { site, since, changes } => {
             if changes.sweeps.is_empty() {
                 let of = site.as_ref().map_or_else(String::new, |site| format!(" of {site}"));
                 report::note(&format!("no sweep{of} was added; `wonbon add --sweep DATE` does"));
             }
-            (table(changes), page::of_changes(site.as_deref(), *since, changes))
+            (table(changes), page::changes_page(site.as_deref(), *since, changes))
         }
     };
     if args.json {

@@ -1,4 +1,4 @@
-//! `wonbon rebuild`: what is derived from the database, made anew.
+//! `wonbon rebuild`: rebuilds everything that is derived from the database.
 
 use std::io::Write;
 use std::path::Path;

@@ -9,7 +9,7 @@ use wonbon_app::parameters::USUAL_WATCHED;
 use wonbon_app::questions::{self, ReportQuestion};
 use wonbon_store::{Passage, Store, WatchReport};
 
-use super::{explained, open_to_read, refused, share, told};
+use super::{explain, explained, open_to_read, refused, share};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -98,7 +98,7 @@ fn list(store: &Store, as_json: bool) -> anyhow::Result<Outcome> {
 }
 
 fn print_reports(store: &Store, min: f64, as_json: bool) -> anyhow::Result<Outcome> {
-    let reports = ReportQuestion { min: Some(min) }.ask(store).map_err(told)?;
+    let reports = ReportQuestion { min: Some(min) }.ask(store).map_err(explain)?;
     if reports.is_empty() {
         report::note("no document is watched; `wonbon watch add` marks one");
     }
@@ -111,7 +111,7 @@ fn print_reports(store: &Store, min: f64, as_json: bool) -> anyhow::Result<Outco
         if as_json {
             output.json_line(&answers::WatchReport::of(report))?;
         } else {
-            output.styled(&shown(report))?;
+            output.styled(&render_report(report))?;
         }
     }
     output.finish()?;
@@ -125,7 +125,7 @@ const IN: Style = AnsiColor::Green.on_default();
 /// Passages of a copy that are shown.
 const MOST_PASSAGES: usize = 20;
 
-fn shown(report: &WatchReport) -> String {
+fn render_report(report: &WatchReport) -> String {
     let place = &report.watched.place;
     let mut text = format!(
         "{HEAD}{}{HEAD:#}\n  {} faithful, {} of an earlier version, {} that differ\n",
@@ -149,7 +149,7 @@ fn shown(report: &WatchReport) -> String {
             copy.place.last.to_short_text()
         );
         for passage in copy.passages.iter().take(MOST_PASSAGES) {
-            let _ = writeln!(text, "    {}", shown_passage(passage));
+            let _ = writeln!(text, "    {}", render_passage(passage));
         }
         if copy.passages.len() > MOST_PASSAGES {
             let _ = writeln!(text, "    and {} more places", copy.passages.len() - MOST_PASSAGES);
@@ -158,7 +158,7 @@ fn shown(report: &WatchReport) -> String {
     text
 }
 
-fn shown_passage(passage: &Passage) -> String {
+fn render_passage(passage: &Passage) -> String {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut parts = Vec::new();
     if !passage.before.is_empty() {

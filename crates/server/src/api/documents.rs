@@ -19,10 +19,10 @@ use wonbon_store::{Content, Edit, Expected, NewDocument, Stored, StoredDocument}
 use wonbon_time::Timestamp;
 
 use crate::adding::{Done, Ready, told};
-use crate::asked::{ContentKind, from_address, whole_body};
 use crate::given::{Given, GivenDocument};
 use crate::guard::Who;
 use crate::problem::{Code, Problem};
+use crate::request::{ContentKind, from_address, whole_body};
 use crate::service::Service;
 use crate::view::{Reply, View};
 
@@ -88,7 +88,7 @@ pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -
                 let detail = "plain text and HTML need the parameter `key`";
                 return Err(Problem::new(Code::BadParameter, detail));
             }
-            _ => return Err(kind.refused("application/json or application/x-ndjson")),
+            _ => return Err(kind.unsupported("application/json or application/x-ndjson")),
         }
         if service.is_ending() {
             return Err(Problem::new(Code::ShuttingDown, "nothing more is stored"));
@@ -253,7 +253,7 @@ pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request)
         match kind.essence.as_str() {
             "application/json" => kind.check_charset()?,
             "text/plain" | "text/html" => {}
-            _ => return Err(kind.refused("application/json, text/plain or text/html")),
+            _ => return Err(kind.unsupported("application/json, text/plain or text/html")),
         }
         let parameters: AddParameters = from_address(&parts)?;
         let body = whole_body(&service, &parts.headers, body).await?;
@@ -289,7 +289,7 @@ fn checked(service: &Service, sent: &Sent) -> Result<Reply, Problem> {
 pub(crate) struct KeyParameters {
     /// Its key, or its address.
     pub(crate) key: Option<String>,
-    /// How many documents to list, if no key is given: 20 unless said, at most 1000.
+    /// How many documents to list, if no key is given: 20 unless non_empty, at most 1000.
     pub(crate) limit: Option<usize>,
     /// Where the list goes on.
     pub(crate) cursor: Option<String>,

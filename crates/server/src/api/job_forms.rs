@@ -12,11 +12,11 @@ use wonbon_app::jobs::{Job, Jobs};
 use wonbon_app::requests::JobRequest;
 
 use super::jobs::Change;
-use crate::asked::parameters_sent;
 use crate::forms::{Fields, field, request_from};
 use crate::guard::Who;
 use crate::pages;
 use crate::problem::{Code, Problem};
+use crate::request::parameters_sent;
 use crate::service::Service;
 use crate::view::{Reader, Reply};
 

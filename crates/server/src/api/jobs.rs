@@ -15,10 +15,10 @@ use wonbon_app::answers::{JobAnswer, JobList};
 use wonbon_app::jobs::{Job, Jobs, JobsQuestion, Wanted};
 use wonbon_app::requests::JobRequest;
 
-use crate::asked::parameters_sent;
 use crate::guard::Who;
 use crate::pages;
 use crate::problem::{Code, Problem};
+use crate::request::parameters_sent;
 use crate::service::Service;
 use crate::view::{Reply, View};
 

@@ -1,10 +1,10 @@
-//! Where documents are and were: moved, copies, changes, watch.
+//! Routes about places: where a document moved, who holds copies, how pages change, what is watched.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wonbon_app::answers::{self, WatchList, WatchReports};
 use wonbon_app::questions::{
-    self, ChangesFound, ChangesParameters, PlaceQuestion, ReportQuestion, said,
+    self, ChangesFound, ChangesParameters, PlaceQuestion, ReportQuestion, non_empty,
 };
 
 use crate::pages;
@@ -28,7 +28,7 @@ pub(crate) fn moved(
 ) -> Result<Reply, Problem> {
     match view {
         View::Json => Ok(Reply::json(&answers::Moved::of(&asked.moved(&service.store)?))),
-        View::Page(reader) if said(&asked.key).is_none() => {
+        View::Page(reader) if non_empty(&asked.key).is_none() => {
             Ok(pages::moved_page(reader, &asked, None))
         }
         View::Page(reader) => {
@@ -53,7 +53,7 @@ pub(crate) fn copies(
 ) -> Result<Reply, Problem> {
     match view {
         View::Json => Ok(Reply::json(&answers::Copies::of(&asked.copies(&service.store)?))),
-        View::Page(reader) if said(&asked.key).is_none() => {
+        View::Page(reader) if non_empty(&asked.key).is_none() => {
             Ok(pages::copies_page(reader, &asked, None))
         }
         View::Page(reader) => {

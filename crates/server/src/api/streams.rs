@@ -24,9 +24,9 @@ use wonbon_time::Timestamp;
 
 use super::documents::Id;
 use crate::adding::{Done, Ready, told};
-use crate::asked::{Incoming, too_large};
 use crate::given::GivenDocument;
 use crate::problem::{Code, Problem};
+use crate::request::{Incoming, too_large};
 use crate::service::Service;
 
 /// Bytes of verdicts that a client may leave unread: about 50,000 verdicts.

@@ -1,4 +1,4 @@
-//! One document: its text, what is known of it, what it is and why, its family, its versions.
+//! `/document`: the text of a document, its fields, its verdict and why, its family, its versions.
 
 use maud::html;
 use serde::Deserialize;

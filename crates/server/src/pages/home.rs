@@ -1,4 +1,4 @@
-//! The first page: one box for a URL, a text or a query; counters; what came in lately.
+//! `/`: one box for a key, an address, a text or a query; counters; the latest documents.
 
 use maud::html;
 use serde::Deserialize;

@@ -75,7 +75,8 @@ async fn an_unknown_key_is_the_same_problem_wherever_it_is_asked_for() {
         ("GET", "/v1/compare?a=a&b=nobody"),
         ("GET", "/v1/family?key=nobody"),
         ("DELETE", "/v1/documents/nobody"),
-        ("GET", "/document.json?key=nobody"),
+        ("GET", "/document?key=nobody"),
+        ("GET", "/v1/ask?key=nobody"),
         ("GET", "/raw?key=nobody"),
     ] {
         let answer = service.call(method, route, &[], "").await;
@@ -85,7 +86,7 @@ async fn an_unknown_key_is_the_same_problem_wherever_it_is_asked_for() {
     assert_eq!(watched.code(), "unknown_document");
     // Keys that are nothing in an address, written as they have to be.
     for key in ["../status", "%2e%2e", "a\0b", "?", "#", "\u{202E}"] {
-        let answer = service.get(&address("/document.json", &[("key", key)])).await;
+        let answer = service.get(&address("/v1/documents", &[("key", key)])).await;
         assert_eq!(answer.code(), "unknown_document", "{key:?}");
     }
 }

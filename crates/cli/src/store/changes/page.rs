@@ -9,7 +9,7 @@ use super::in_columns;
 use crate::batch::thousands;
 
 /// The versions of one page.
-pub(super) fn of_history(history: &PageHistory) -> String {
+pub(super) fn history_page(history: &PageHistory) -> String {
     let mut page = Page::new(&format!("Versions of {}", history.place.key));
     page.heading("Versions of a page");
     page.lead(&history.place.key);
@@ -62,7 +62,7 @@ pub(super) fn of_history(history: &PageHistory) -> String {
 }
 
 /// How all pages change.
-pub(super) fn of_changes(
+pub(super) fn changes_page(
     site: Option<&str>,
     since: Option<Timestamp>,
     changes: &Changes,

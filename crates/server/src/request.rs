@@ -1,4 +1,5 @@
-//! Requests taken apart: bodies within limits, parameters, and the one way from a question to its answer.
+//! Requests: bodies within their limits, parameters from addresses, JSON and forms, and the one path from a
+//! question to its answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,7 +127,7 @@ impl ContentKind {
         }
     }
 
-    pub(crate) fn refused(&self, taken: &str) -> Problem {
+    pub(crate) fn unsupported(&self, taken: &str) -> Problem {
         let detail = match self.essence.as_str() {
             "" => format!("say what kind of content it is: {taken}"),
             essence => format!("{essence} is not taken; {taken} is"),
@@ -163,7 +164,7 @@ pub(crate) async fn from_form<P: DeserializeOwned>(
 ) -> Result<P, Problem> {
     let kind = ContentKind::of(&parts.headers);
     if kind.essence != "application/x-www-form-urlencoded" {
-        return Err(kind.refused("application/x-www-form-urlencoded"));
+        return Err(kind.unsupported("application/x-www-form-urlencoded"));
     }
     let Marked { form } = form_values(parts, body.clone()).await?;
     if !is_our_form(service, &parts.headers, &form) {
@@ -269,7 +270,7 @@ pub(crate) async fn parameters_sent<P: DeserializeOwned>(
     }
     let kind = ContentKind::of(&parts.headers);
     if kind.essence != "application/json" {
-        return Err(kind.refused("application/json"));
+        return Err(kind.unsupported("application/json"));
     }
     kind.check_charset()?;
     from_json(&body)
