@@ -7,6 +7,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`answers`] | every answer as JSON: what `--json` prints and what the service sends |
+//! | [`changes_page`] | how pages change, as a page |
 //! | [`compare`] | two documents side by side |
 //! | [`crawl`] | a crawl into a store, and what it came to |
 //! | [`import`] | files into a store |
@@ -20,6 +21,7 @@
 //! Not here: HTTP, flags, pages, printing.
 
 pub mod answers;
+pub mod changes_page;
 pub mod collapse;
 pub mod compare;
 pub mod crawl;

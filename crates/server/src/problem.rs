@@ -155,7 +155,7 @@ pub struct Problem {
 
 /// A problem as it is sent.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ProblemJson<'a> {
+pub(crate) struct ProblemJson<'a> {
     /// Names the code as an address within the documentation.
     pub r#type: String,
     /// What the code means.

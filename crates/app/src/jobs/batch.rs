@@ -9,10 +9,11 @@ use wonbon_cluster::ClusterError;
 use wonbon_cluster::clustering::cluster as cluster_corpus;
 use wonbon_cluster::dedup::dedup as dedup_corpus;
 use wonbon_crawl::progress::Control;
+use wonbon_documents::ChosenFields;
 use wonbon_progress::Progress;
 
 use super::{Entry, Jobs, JobsConfig, Stopped, inputs, sentence, value_without_place};
-use crate::requests::{ClusterRequest, DedupRequest, FieldsRequest, Resources};
+use crate::requests::{ClusterRequest, DedupRequest, Resources};
 
 /// Tells a job's record how far a run is, and the run when to stop.
 pub(super) struct Watcher<'a> {
@@ -57,13 +58,12 @@ fn resources(
     jobs: &Jobs,
     entry: &Entry,
     given: &[String],
-    fields: &FieldsRequest,
+    fields: &ChosenFields,
 ) -> Result<Resources, Stopped> {
     let JobsConfig { directory, threads, memory_bytes, part_bytes, .. } = &jobs.config;
     let inputs =
         inputs::resolve(directory, given).map_err(|error| Stopped::Failed(error.to_string()))?;
     let fields = fields
-        .chosen()
         .names(&inputs, Some(&entry.directory))
         .map_err(|error| Stopped::Failed(sentence(&error, directory)))?;
     Ok(Resources {

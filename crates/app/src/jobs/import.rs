@@ -101,7 +101,7 @@ pub(super) fn run(
     let paths = inputs::resolve(directory, &request.inputs)
         .map_err(|error| Stopped::Failed(error.to_string()))?;
     let sweep = request.sweep().map_err(|error| Stopped::Failed(error.to_string()))?;
-    let fields = request.fields.chosen().names(&paths, Some(&entry.directory)).map_err(stopped)?;
+    let fields = request.fields.names(&paths, Some(&entry.directory)).map_err(stopped)?;
     let mut found = Inputs::find(&paths, fields).map_err(stopped)?;
     found.unpack.clone_from(&entry.directory);
     let input_bytes = found.bytes();

@@ -10,10 +10,10 @@ use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::DedupConfig;
 use wonbon_cluster::families::{CopyRule, FamilyKind};
 use wonbon_cluster::keep::Keep;
-use wonbon_documents::{Dates, FieldNames};
+use wonbon_documents::{ChosenFields, Dates, FieldNames};
 use wonbon_store::Rule;
 
-use super::{FieldsRequest, by_name};
+use super::by_name;
 use crate::error::RequestError;
 use crate::parameters::{USUAL_THRESHOLD, threshold as check_threshold};
 
@@ -80,7 +80,7 @@ pub struct DedupRequest {
     pub dates: Option<Dates>,
     /// Which field of a row means what.
     #[serde(default)]
-    pub fields: FieldsRequest,
+    pub fields: ChosenFields,
 }
 
 impl DedupRequest {
@@ -155,7 +155,7 @@ pub struct ClusterRequest {
     pub dates: Option<Dates>,
     /// Which field of a row means what.
     #[serde(default)]
-    pub fields: FieldsRequest,
+    pub fields: ChosenFields,
 }
 
 impl ClusterRequest {

@@ -1,10 +1,10 @@
 //! Files into a store.
 
 use serde::{Deserialize, Serialize};
-use wonbon_documents::Dates;
+use wonbon_documents::{ChosenFields, Dates};
 use wonbon_time::Timestamp;
 
-use super::{FieldsRequest, by_name};
+use super::by_name;
 use crate::error::RequestError;
 use crate::parameters::date;
 
@@ -25,7 +25,7 @@ pub struct ImportRequest {
     pub dates: Option<Dates>,
     /// Which field of a row means what.
     #[serde(default)]
-    pub fields: FieldsRequest,
+    pub fields: ChosenFields,
 }
 
 impl ImportRequest {

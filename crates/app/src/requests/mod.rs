@@ -15,7 +15,6 @@ mod crawl;
 mod import;
 
 use serde::{Deserialize, Serialize};
-use wonbon_documents::ChosenFields;
 
 pub use batch::{CLUSTER_THRESHOLD, ClusterRequest, DedupRequest, Resources};
 pub use crawl::{CrawlRequest, USUAL_PAGES};
@@ -96,34 +95,6 @@ impl JobRequest {
             JobRequest::Cluster(request) => request.threshold().map(|_| ()),
             JobRequest::Crawl(request) => request.plan().map(|_| ()),
         }
-    }
-}
-
-/// Which field of a row means what; guessed from the first row where it is not said.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct FieldsRequest {
-    /// The field with the text.
-    pub text: Option<String>,
-    /// The field with the id.
-    pub id: Option<String>,
-    /// The field with the address.
-    pub url: Option<String>,
-    /// The field with the creation time.
-    pub created: Option<String>,
-    /// The field with a page, used where there is no text.
-    pub html: Option<String>,
-    /// The field with the address a row leads to.
-    pub redirect: Option<String>,
-}
-
-impl FieldsRequest {
-    /// The names as they were chosen, for whoever reads the files.
-    #[must_use]
-    pub fn chosen(&self) -> ChosenFields {
-        let FieldsRequest { text, id, url, created, html, redirect } = self.clone();
-        ChosenFields { text, id, url, created, html, redirect }
     }
 }
 
