@@ -28,7 +28,7 @@ use stats::Stats;
 /// text. Prints `line-a<TAB>line-b<TAB>similarity` with lines counted from 0, sorted; with two
 /// files, line-a is a line of the first.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Records to join, plain, .gz or .zst; `-` is standard input.
     file: PathBuf,
     /// Joins the first file with this one instead of with itself.

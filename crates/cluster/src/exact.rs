@@ -26,7 +26,7 @@ use crate::walk::{Met, Sets};
 /// # Errors
 ///
 /// If sets cannot be read or do not fit in memory, or if the watcher asked to stop.
-pub fn exact_pairs(
+pub(crate) fn exact_pairs(
     sets: &Sets,
     count: u32,
     threshold: f64,

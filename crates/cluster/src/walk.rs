@@ -166,7 +166,7 @@ impl Met {
 
 /// Compares sets; one for each thread.
 #[derive(Debug, Default)]
-pub struct Comparer {
+pub(crate) struct Comparer {
     distinct: Distinct,
     mine: Vec<u64>,
     theirs: Vec<u64>,
@@ -179,7 +179,12 @@ impl Comparer {
     /// # Errors
     ///
     /// If the sets cannot be read.
-    pub fn compare(&mut self, sets: &Sets, one: u32, other: u32) -> Result<Met, ClusterError> {
+    pub(crate) fn compare(
+        &mut self,
+        sets: &Sets,
+        one: u32,
+        other: u32,
+    ) -> Result<Met, ClusterError> {
         if self.loaded != Some(one) {
             self.loaded = None;
             sets.read(one, &mut self.theirs)?;
@@ -197,7 +202,7 @@ impl Comparer {
 
 /// Who may be met.
 #[derive(Clone, Copy, Debug)]
-pub enum Candidates {
+pub(crate) enum Candidates {
     /// Whoever shares a bucket and is not too different in size to reach this resemblance.
     Threshold(f64),
     /// Whoever shares so many buckets.
@@ -206,7 +211,7 @@ pub enum Candidates {
 
 /// How the walk goes.
 #[derive(Clone, Copy)]
-pub struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     /// The sets.
     pub sets: &'a Sets,
     /// The buckets.
@@ -284,7 +289,7 @@ impl Walk<'_> {
     /// # Errors
     ///
     /// If sets cannot be read, if `decide` fails, or if the watcher asked to stop.
-    pub fn run<D>(
+    pub(crate) fn run<D>(
         self,
         decider: &mut D,
         wanted: impl Fn(&mut D, u32, u32) -> bool,
