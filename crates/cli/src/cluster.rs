@@ -111,8 +111,8 @@ struct LastPhase {
     /// The least value of a pair: above 0, up to 1.
     #[arg(long, value_name = "R", default_value_t = CLUSTER_THRESHOLD, value_parser = threshold)]
     threshold: f64,
-    /// What must reach it: the resemblance of the two, the containment of either in the other, or
-    /// with containment-of-earlier that of the earlier document in the later one.
+    /// What must reach it: resemblance (of the two), containment (of either in the other), or
+    /// containment-of-earlier (of the earlier document in the later one).
     #[arg(long, value_name = "POLICY", default_value_t)]
     policy: Policy,
 }

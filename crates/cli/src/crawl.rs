@@ -78,10 +78,11 @@ pub(crate) struct Args {
     /// What `generic` draws from.
     #[arg(long, value_name = "N")]
     order_seed: Option<u64>,
-    /// What a site is to the order.
-    #[arg(long, value_name = "KIND", value_parser = ["domain", "host"])]
-    site: Option<String>,
-    /// Where the crawl goes: the domains of the seeds, their hosts, or everywhere.
+    /// What a site is to the order: domain or host [default: domain].
+    #[arg(long, value_name = "KIND")]
+    site: Option<SiteRule>,
+    /// Where the crawl goes: domain (the domains of the seeds), host (their hosts) or all (everywhere)
+    /// [default: domain].
     #[arg(long, value_name = "KIND")]
     scope: Option<ScopeKind>,
     /// A host that belongs to the crawl beside; with --scope all, the only ones.
@@ -261,9 +262,7 @@ impl Args {
         };
         request.change(plan)?;
         put(&mut plan.params.order_seed, &self.order_seed);
-        if let Some(kind) = &self.site {
-            plan.params.site = if kind == "host" { SiteRule::Host } else { SiteRule::Domain };
-        }
+        put(&mut plan.params.site, &self.site);
         let pace = &mut plan.pace;
         put(&mut pace.commit_every, &self.commit_every);
         put(&mut pace.connections, &self.connections);
