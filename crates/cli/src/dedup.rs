@@ -10,7 +10,7 @@ use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
 use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
-use wonbon_cluster::verdicts::Kind;
+use wonbon_store::{Kind, Rule};
 
 use crate::Outcome;
 use crate::batch::{
@@ -19,7 +19,6 @@ use crate::batch::{
 };
 use crate::options::{ShingleOptions, threshold};
 use crate::output::Output;
-use crate::rule::Rule;
 
 /// Remove the copies from a corpus, and say of every document what it is.
 ///
@@ -32,8 +31,8 @@ use crate::rule::Rule;
 /// Until then the work stands in OUT.partial. After a kill the same command goes on from the last
 /// finished part.
 ///
-/// Kinds: empty (no words; kept), single (no copies), original (with copies), and copies: identical
-/// (same bytes), same-text (same words), same-shingles, resembling.
+/// Kinds: empty (no words; kept), original (the first of its family, often the only one; kept), and
+/// copies: identical (same bytes), same-text (same words), same-shingles, copy (with differences).
 ///
 /// Exit codes: 0 done, 1 done but rows were skipped (they are named), 2 it could not run.
 #[derive(clap::Args)]
@@ -51,8 +50,9 @@ pub(crate) struct Args {
     /// Exact resemblance from which a document is a copy: above 0, up to 1 [default: 0.8].
     #[arg(long, value_name = "R", value_parser = threshold)]
     threshold: Option<f64>,
-    /// The papers' rule instead of a threshold: 2of6 features agree.
-    #[arg(long, value_name = "ZofK", conflicts_with = "threshold")]
+    /// The papers' rule instead of a threshold: 2of6 features agree, and the resemblance is at least 0.5
+    /// (`2of6,floor=0` does not verify).
+    #[arg(long, value_name = "RULE", conflicts_with = "threshold")]
     rule: Option<Rule>,
     /// How copies are put together: star (every copy reaches the threshold to its original) or
     /// linked (connected components; a copy may be far from its original).

@@ -8,7 +8,7 @@ use wonbon_cluster::clustering::{ClusterConfig, ClusterMethod, Policy};
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::DedupConfig;
-use wonbon_cluster::families::{CopyRule, FamilyKind};
+use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
 use wonbon_documents::{ChosenFields, Dates, FieldNames};
 use wonbon_store::Rule;
@@ -94,12 +94,9 @@ impl DedupRequest {
             (Some(_), Some(_)) => {
                 return Err(RequestError::Both { one: "threshold", other: "rule" });
             }
-            (Some(Rule::Features(least)), None) => CopyRule::Agreeing(least as u32),
-            (Some(Rule::Threshold(threshold)), None) => {
-                CopyRule::Threshold(check_threshold(threshold)?)
-            }
+            (Some(rule), None) => rule,
             (None, threshold) => {
-                CopyRule::Threshold(check_threshold(threshold.unwrap_or(USUAL_THRESHOLD))?)
+                Rule::Threshold(check_threshold(threshold.unwrap_or(USUAL_THRESHOLD))?)
             }
         };
         Ok(FamilyConfig {
