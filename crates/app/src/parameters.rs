@@ -1,4 +1,4 @@
-//! Parameters as people and programs write them, checked once for flags, JSON and forms.
+//! Limits and defaults of parameters, checked in one place for flags, JSON and forms.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
@@ -113,18 +113,4 @@ pub(crate) fn optional_date<'de, D: Deserializer<'de>>(
     let text = Option::<String>::deserialize(deserializer)?;
     let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
     text.map(|text| Timestamp::parse_text(text).map_err(D::Error::custom)).transpose()
-}
-
-/// One of several names; the first of them if none is given.
-pub(crate) fn one_of<T: Copy>(
-    name: &'static str,
-    given: Option<&str>,
-    known: &[(&str, T)],
-) -> Result<T, RequestError> {
-    let Some(given) = given else { return Ok(known[0].1) };
-    known.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let wanted = format!("one of {}", names.join(", "));
-        RequestError::parameter(name, wanted, format!("`{given}`"))
-    })
 }

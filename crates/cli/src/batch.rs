@@ -11,7 +11,8 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::partial_folder::PartialFolder;
-use wonbon_documents::{ChosenFields, Dates, FieldNames, Progress, Skipped, SourceKind, open};
+use wonbon_documents::{ChosenFields, Dates, FieldNames, Skipped, SourceKind, open};
+use wonbon_progress::Progress;
 
 use crate::report;
 

@@ -136,7 +136,7 @@ pub(crate) fn run(args: &Args, chosen: Option<&Path>) -> anyhow::Result<Outcome>
         let told = format!("{}\nCtrl-C ends it; {stays}.\n", counted(args.rule, &verdicts));
         // A closed standard error takes nothing from the pages.
         let _ = io::stderr().write_all(told.as_bytes());
-        serve::until_told(store, Duration::ZERO, config)?;
+        serve::run_until_interrupted(store, Duration::ZERO, config)?;
         return Ok(Outcome::Done);
     }
     let mut output = Output::new();
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args, chosen: Option<&Path>) -> anyhow::Result<Outcome>
         }
     } else {
         output.styled(&table::render(&verdicts))?;
-        output.styled(&found(&store)?)?;
+        output.styled(&search_sample(&store)?)?;
     }
     output.finish()?;
     if !args.json {
@@ -161,7 +161,7 @@ pub(crate) fn run(args: &Args, chosen: Option<&Path>) -> anyhow::Result<Outcome>
 const QUERY: &str = "bridges";
 
 /// Searches the store, to show that only originals are found.
-fn found(store: &Store) -> anyhow::Result<String> {
+fn search_sample(store: &Store) -> anyhow::Result<String> {
     store.catch_up()?;
     let results = store.search(&Query::parse(QUERY)?, Page { offset: 0, limit: 5 })?;
     let mut text = format!("\nwonbon search {QUERY}: originals only, each with its copies\n");

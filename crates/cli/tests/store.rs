@@ -85,11 +85,13 @@ fn search_finds_originals_only_with_their_copies() {
     let (_files, store) = filled();
     let found = wonbon(&["--store", &store, "search", "--json", "--copies", "patient goat"]);
     let result = json(&found);
-    assert_eq!(result["id"], "https://ferry.example.org/1");
-    assert_eq!(result["site"], "example.org");
-    assert_eq!(result["copies"], 2);
-    let copies: Vec<&Value> = result["copy_list"].as_array().unwrap().iter().collect();
-    assert_eq!((&copies[0]["id"], &copies[1]["id"]), (&"scrap".into(), &"shout".into()));
+    let document = &result["document"];
+    assert_eq!(document["key"], "https://ferry.example.org/1");
+    assert_eq!(document["site"], "example.org");
+    assert_eq!(document["copies"], 2);
+    let copies: Vec<&Value> = result["copies"].as_array().unwrap().iter().collect();
+    assert_eq!((&copies[0]["key"], &copies[1]["key"]), (&"scrap".into(), &"shout".into()));
+    assert!(copies.iter().all(|copy| copy.get("text").is_none()), "{result}");
     assert!(result["snippet_html"].as_str().unwrap().contains("<mark>patient</mark>"));
 
     let shown = wonbon(&["--store", &store, "search", "site:example.org", "before:2024-03-02"]);
@@ -142,7 +144,7 @@ fn table_rows(path: &str) -> Vec<Value> {
         rows.extend(
             ids.iter()
                 .zip(decisions)
-                .map(|(id, decision)| serde_json::json!({"id": id, "decision": decision})),
+                .map(|(id, decision)| serde_json::json!({"key": id, "decision": decision})),
         );
     }
     rows
@@ -166,7 +168,9 @@ fn what_is_exported_can_be_added_again() {
         let verdicts = |lines: &[Value]| -> Vec<(Value, Value, Value)> {
             lines
                 .iter()
-                .map(|line| (line["id"].clone(), line["original"].clone(), line["created"].clone()))
+                .map(|line| {
+                    (line["key"].clone(), line["original"].clone(), line["created"].clone())
+                })
                 .collect()
         };
         assert_eq!(verdicts(&json_lines(stdout(&again))), verdicts(&lines), "{name}");
@@ -178,7 +182,7 @@ fn what_is_exported_can_be_added_again() {
     );
     let told = |lines: &[Value]| -> Vec<(Value, Value)> {
         let decided = lines.iter().filter(|line| !line["decision"].is_null());
-        decided.map(|line| (line["id"].clone(), line["decision"].clone())).collect()
+        decided.map(|line| (line["key"].clone(), line["decision"].clone())).collect()
     };
     let decided = [(Value::from("scrap"), Value::from("not-a-copy"))];
     let lines = json_lines(stdout(&wonbon(&["--store", &store, "export"])));

@@ -1,7 +1,9 @@
 //! From a corpus on disk to families: which engine, and why.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::str::FromStr;
 
 use wonbon_documents::Progress;
 use wonbon_rule::{Bands, Rule};
@@ -27,6 +29,34 @@ pub enum Engine {
     Exact,
     /// Features and verification: misses at most one in a thousand of the pairs at the threshold.
     Features,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Auto => "auto",
+            Engine::Exact => "exact",
+            Engine::Features => "features",
+        })
+    }
+}
+
+/// The text names no engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write auto, exact or features")]
+pub struct NotAnEngine;
+
+impl FromStr for Engine {
+    type Err = NotAnEngine;
+
+    fn from_str(text: &str) -> Result<Self, NotAnEngine> {
+        match text {
+            "auto" => Ok(Engine::Auto),
+            "exact" => Ok(Engine::Exact),
+            "features" => Ok(Engine::Features),
+            _ => Err(NotAnEngine),
+        }
+    }
 }
 
 /// Up to so many shingles (about 12 MB of text) the exact join is taken by itself: it costs a second

@@ -11,8 +11,10 @@
 //! Under a rule of features a copy belongs to the original it agrees with in most features; ties go
 //! to the earliest. The resemblance is exact all the same, and at least the floor of the rule.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::str::FromStr;
 
 use wonbon_documents::Progress;
 use wonbon_rule::Rule;
@@ -30,6 +32,32 @@ pub enum FamilyKind {
     Star,
     /// Connected components.
     Linked,
+}
+
+impl fmt::Display for FamilyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FamilyKind::Star => "star",
+            FamilyKind::Linked => "linked",
+        })
+    }
+}
+
+/// The text names no kind of family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write star or linked")]
+pub struct NotAFamilyKind;
+
+impl FromStr for FamilyKind {
+    type Err = NotAFamilyKind;
+
+    fn from_str(text: &str) -> Result<Self, NotAFamilyKind> {
+        match text {
+            "star" => Ok(FamilyKind::Star),
+            "linked" => Ok(FamilyKind::Linked),
+            _ => Err(NotAFamilyKind),
+        }
+    }
 }
 
 /// Which original a representative belongs to.

@@ -17,7 +17,7 @@ use crate::error::ClusterError;
 use crate::keep::Keep;
 
 /// A document without words is represented by nobody.
-pub const NOBODY: u32 = u32::MAX;
+pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// Who stands for whom.
 #[derive(Debug)]

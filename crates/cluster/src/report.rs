@@ -15,13 +15,13 @@ use crate::dedup::DedupSummary;
 use crate::verdicts::Verdicts;
 
 /// How many families are shown.
-pub const SHOWN_FAMILIES: usize = 20;
+pub(crate) const SHOWN_FAMILIES: usize = 20;
 
 /// How many copies of each family are shown.
-pub const SHOWN_COPIES: usize = 3;
+pub(crate) const SHOWN_COPIES: usize = 3;
 
 /// How much of a text is compared and shown.
-pub const SHOWN_BYTES: usize = 6_000;
+pub(crate) const SHOWN_BYTES: usize = 6_000;
 
 /// Words of agreement that are shown around a difference.
 const AROUND: usize = 12;

@@ -18,7 +18,7 @@ use wonbon_text::shingles::Shingler;
 /// A table of the elements themselves, half full at most. The place an element has is decided by its
 /// high bits, which are mixed already.
 #[derive(Clone, Debug, Default)]
-pub struct Distinct {
+pub(crate) struct Distinct {
     places: Vec<u64>,
     mask: usize,
     shift: u32,
@@ -28,7 +28,7 @@ pub struct Distinct {
 
 impl Distinct {
     /// Forgets everything; makes room for about `expected` different elements.
-    pub fn start(&mut self, expected: usize) {
+    pub(crate) fn start(&mut self, expected: usize) {
         self.places.clear();
         self.resize((2 * expected).next_power_of_two().max(64));
         self.taken = 0;
@@ -42,7 +42,7 @@ impl Distinct {
     }
 
     /// Appends those of `elements` to `set` that were not there before.
-    pub fn add(&mut self, elements: &[u64], set: &mut Vec<u64>) {
+    pub(crate) fn add(&mut self, elements: &[u64], set: &mut Vec<u64>) {
         for &element in elements {
             if element == 0 {
                 if !std::mem::replace(&mut self.zero, true) {
@@ -60,7 +60,7 @@ impl Distinct {
 
     /// How many of these different elements are in the set.
     #[must_use]
-    pub fn count_shared(&self, elements: &[u64]) -> usize {
+    pub(crate) fn count_shared(&self, elements: &[u64]) -> usize {
         elements.iter().filter(|&&element| self.contains(element)).count()
     }
 
@@ -106,7 +106,7 @@ impl Distinct {
 
 /// What is known of some documents, column by column.
 #[derive(Clone, Debug, Default)]
-pub struct Sketches {
+pub(crate) struct Sketches {
     /// The fingerprint of each document's bytes.
     pub bytes: Vec<u64>,
     /// The fingerprint of each document's normal form.
@@ -131,7 +131,7 @@ pub struct Sketches {
 
 /// Makes sketches; one for each thread.
 #[derive(Debug)]
-pub struct Sketcher {
+pub(crate) struct Sketcher {
     shingler: Shingler,
     builder: FeaturesBuilder,
     features: Features,
@@ -142,7 +142,7 @@ pub struct Sketcher {
 impl Sketcher {
     /// A sketcher by these parameters.
     #[must_use]
-    pub fn new(maker: &FeatureMaker, groups: usize, shingle_words: NonZeroUsize) -> Self {
+    pub(crate) fn new(maker: &FeatureMaker, groups: usize, shingle_words: NonZeroUsize) -> Self {
         Sketcher {
             shingler: Shingler::new(shingle_words),
             builder: maker.builder(),
@@ -153,7 +153,7 @@ impl Sketcher {
     }
 
     /// Appends one document: the bytes it came as and its core text.
-    pub fn add(&mut self, bytes: &[u8], text: &str, sketches: &mut Sketches) {
+    pub(crate) fn add(&mut self, bytes: &[u8], text: &str, sketches: &mut Sketches) {
         let start = sketches.elements.len();
         // A word and what separates it have five to seven bytes in most languages.
         self.distinct.start(text.len() / 6);

@@ -167,7 +167,7 @@ impl Met {
 
 /// Compares sets; one for each thread.
 #[derive(Debug, Default)]
-pub struct Comparer {
+pub(crate) struct Comparer {
     distinct: Distinct,
     mine: Vec<u64>,
     theirs: Vec<u64>,
@@ -180,7 +180,12 @@ impl Comparer {
     /// # Errors
     ///
     /// If the sets cannot be read.
-    pub fn compare(&mut self, sets: &Sets, one: u32, other: u32) -> Result<Met, ClusterError> {
+    pub(crate) fn compare(
+        &mut self,
+        sets: &Sets,
+        one: u32,
+        other: u32,
+    ) -> Result<Met, ClusterError> {
         if self.loaded != Some(one) {
             self.loaded = None;
             sets.read(one, &mut self.theirs)?;
@@ -198,7 +203,7 @@ impl Comparer {
 
 /// How the walk goes.
 #[derive(Clone, Copy)]
-pub struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     /// The sets.
     pub sets: &'a Sets,
     /// The buckets.
@@ -276,7 +281,7 @@ impl Walk<'_> {
     /// # Errors
     ///
     /// If sets cannot be read, if `decide` fails, or if the watcher asked to stop.
-    pub fn run<D>(
+    pub(crate) fn run<D>(
         self,
         decider: &mut D,
         wanted: impl Fn(&mut D, u32, u32) -> bool,

@@ -26,7 +26,6 @@ mod inputs;
 mod one_file;
 mod open;
 pub mod ordered;
-mod progress;
 mod reading;
 mod resolve;
 
@@ -43,9 +42,9 @@ pub use formats::{Piece, Pieces, RowOutcome, Rows};
 pub use inputs::{InputFile, Inputs, Skipped};
 pub use one_file::{FileDocument, read_file, read_source};
 pub use open::{Source, SourceKind, open, read_whole};
-pub use progress::{Progress, Unwatched};
 pub use reading::{PieceOutput, Reading, for_each_document};
 pub use resolve::{RowError, Value, Values, resolve};
+pub use wonbon_progress::{Progress, Unwatched};
 pub use wonbon_time::{Dates, NotDates};
 
 /// The most bytes that the content of one document may have, in every format.

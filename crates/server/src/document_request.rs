@@ -17,8 +17,8 @@ use wonbon_documents::{Content, Document, FieldNames, RowError, RowParser, is_bi
 use wonbon_store::{Expected, Store};
 use wonbon_time::{Dates, Timestamp};
 
-use crate::asked::{ContentKind, from_address, utf8};
 use crate::problem::{Code, Problem};
+use crate::request::{ContentKind, from_address, utf8};
 
 /// A document to be stored or checked: the fields and rules of docs/formats.md. Other fields are ignored.
 ///

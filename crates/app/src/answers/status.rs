@@ -1,4 +1,4 @@
-//! What a store holds and takes.
+//! The status of a store: counts, parameters, sizes on disk and in memory.
 
 use serde::Serialize;
 use wonbon_store::{Store, StoreError};

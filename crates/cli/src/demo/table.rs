@@ -26,7 +26,7 @@ const VERDICT: usize = 2;
 const WHY: usize = 6;
 
 /// The table, with colours.
-pub fn render(verdicts: &[Verdict<'_>]) -> String {
+pub(crate) fn render(verdicts: &[Verdict<'_>]) -> String {
     let rows: Vec<[String; 7]> = verdicts.iter().map(cells).collect();
     let mut widths = HEADINGS.map(UnicodeWidthStr::width);
     for row in &rows {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wonbon_app::{answers, questions};
 
-use super::{open_to_read, told};
+use super::{explain, open_to_read};
 use crate::Outcome;
 use crate::output::Output;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         output.finish()?;
         return Ok(Outcome::Done);
     }
-    let document = questions::document(&store, &args.key).map_err(told)?;
+    let document = questions::document(&store, &args.key).map_err(explain)?;
     if args.json {
         output.json_line(&answers::Document::of(&document))?;
     } else {

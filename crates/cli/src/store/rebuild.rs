@@ -1,4 +1,4 @@
-//! `wonbon rebuild`: what is derived from the database, made anew; or the whole store, decided anew.
+//! `wonbon rebuild`: rebuilds everything that is derived from the database, or decides the whole store again.
 
 use std::io::Write;
 use std::path::Path;

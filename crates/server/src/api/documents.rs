@@ -16,12 +16,12 @@ use wonbon_app::questions::{self, DocumentsQuestion};
 use wonbon_store::{Edit, Expected, Stored, StoredDocument};
 use wonbon_time::Timestamp;
 
-use crate::asked::{ContentKind, from_address, whole_body};
 use crate::document_request::{
     AddOptions, AddParameters, DocumentRequest, SentDocument, key_missing,
 };
 use crate::guard::Who;
 use crate::problem::{Code, Problem};
+use crate::request::{ContentKind, from_address, whole_body};
 use crate::service::Service;
 use crate::view::{Reply, View};
 
@@ -69,7 +69,7 @@ pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -
             "application/json" => kind.check_charset()?,
             "text/plain" | "text/html" if parameters.key.is_some() => {}
             "text/plain" | "text/html" => return Err(key_missing()),
-            _ => return Err(kind.refused("application/json or application/x-ndjson")),
+            _ => return Err(kind.unsupported("application/json or application/x-ndjson")),
         }
         if service.is_ending() {
             return Err(Problem::new(Code::ShuttingDown, "nothing more is stored"));
@@ -181,7 +181,7 @@ pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request)
         match kind.essence.as_str() {
             "application/json" => kind.check_charset()?,
             "text/plain" | "text/html" => {}
-            _ => return Err(kind.refused("application/json, text/plain or text/html")),
+            _ => return Err(kind.unsupported("application/json, text/plain or text/html")),
         }
         let (parameters, options) = AddParameters::of(&parts)?;
         let body = whole_body(&service, &parts.headers, body).await?;
@@ -214,7 +214,7 @@ fn checked(service: &Service, sent: &SentDocument, options: AddOptions) -> Resul
 pub(crate) struct KeyParameters {
     /// Its key, or its address.
     pub(crate) key: Option<String>,
-    /// How many documents to list, if no key is given: 20 unless said, at most 1000.
+    /// How many documents to list, if no key is given: 20 unless non_empty, at most 1000.
     pub(crate) limit: Option<usize>,
     /// Where the list goes on.
     pub(crate) cursor: Option<String>,

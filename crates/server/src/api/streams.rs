@@ -23,9 +23,9 @@ use wonbon_app::intake::{IntakeName, ReadyDocument};
 
 use super::documents::answer_to_add;
 use crate::adding::OutcomeReceiver;
-use crate::asked::{Incoming, too_large};
 use crate::document_request::{AddOptions, read_json};
 use crate::problem::{Code, Problem};
+use crate::request::{Incoming, too_large};
 use crate::service::Service;
 
 /// Bytes of verdicts that a client may leave unread: about 50,000 verdicts.
