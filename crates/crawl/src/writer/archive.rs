@@ -47,7 +47,11 @@ impl ArchiveWriter {
         ids: HashMap<[u8; 20], u128>,
     ) -> Result<Self, CrawlError> {
         let number = commit.file;
-        remove_if_there(&archive_path(directory, number + 1))?;
+        // Files begun after the commit.
+        let mut after = number + 1;
+        while remove_if_there(&archive_path(directory, after))? {
+            after += 1;
+        }
         let path = archive_path(directory, number);
         let writer = if commit.archive == 0 {
             remove_if_there(&path)?;
@@ -130,12 +134,13 @@ impl ArchiveWriter {
     }
 }
 
-/// Removes what a crash left after the last commit.
-fn remove_if_there(path: &Path) -> Result<(), CrawlError> {
-    if path.exists() {
-        std::fs::remove_file(path).map_err(|source| CrawlError::io("remove", path, source))?;
+/// Removes what a crash left after the last commit; returns whether there was something.
+fn remove_if_there(path: &Path) -> Result<bool, CrawlError> {
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(CrawlError::io("remove", path, source)),
     }
-    Ok(())
 }
 
 fn archive_error(doing: &'static str, path: &Path, source: WarcError) -> CrawlError {

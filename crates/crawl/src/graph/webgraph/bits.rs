@@ -251,8 +251,9 @@ mod tests {
             (Code::Zeta(4), 0, "1000"),
             (Code::Zeta(4), 7, "11000"),
         ] {
-            let mut bits = BitReader::new(&bytes(text, BitOrder::Big)[..], BitOrder::Big);
-            assert_eq!(bits.read(code).unwrap(), number, "{code:?} {text}");
+            let bytes = bytes(text, BitOrder::Big);
+            let read = BitReader::new(&bytes[..], BitOrder::Big).read(code);
+            assert_eq!(read.unwrap(), number, "{code:?} {text}");
         }
     }
 
@@ -282,8 +283,9 @@ mod tests {
             assert!(matches!(read(40, 0), Err(BadNumber::Ends)));
             for k in 1..=7 {
                 let text = format!("{}1{}", "0".repeat(63 / k as usize), "1".repeat(80));
-                let mut bits = BitReader::new(&bytes(&text, order)[..], order);
-                assert!(matches!(bits.read(Code::Zeta(k)), Err(BadNumber::TooLarge)));
+                let bytes = bytes(&text, order);
+                let read = BitReader::new(&bytes[..], order).read(Code::Zeta(k));
+                assert!(matches!(read, Err(BadNumber::TooLarge)));
             }
         }
     }
