@@ -126,8 +126,10 @@ impl Crawl {
             state.seed(seed.as_str(), &mut *order);
         }
         log.commit(Commit::default())?;
-        // The names of the files are durable when their directory is.
+        // The names of the files are durable when their directory is, and so is its own.
         sync_directory(directory)?;
+        let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
+        sync_directory(parent.unwrap_or(Path::new(".")))?;
         Ok(Crawl {
             directory: directory.to_owned(),
             beginning,

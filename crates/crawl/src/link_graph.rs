@@ -11,7 +11,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use wonbon_files::ReplacedFile;
+use wonbon_files::{ReplacedFile, sync_directory};
 
 use crate::crawl::log_path;
 use crate::error::CrawlError;
@@ -73,6 +73,8 @@ pub fn write(directory: &Path) -> Result<GraphSize, CrawlError> {
     urls.finish()?;
     edges.finish()?;
     states.finish()?;
+    // The folder may be new.
+    sync_directory(directory)?;
     Ok(size)
 }
 

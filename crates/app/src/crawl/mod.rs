@@ -27,12 +27,7 @@ pub fn write_results(
     let stats = serde_json::to_vec_pretty(summary).expect("counts have text for keys");
     let report = page_of(&gathered, plan, summary).into_bytes();
     for (name, bytes) in [("stats.json", stats), ("report.html", report)] {
-        let path = directory.join(name);
-        std::fs::write(&path, bytes).map_err(|source| CrawlError::Io {
-            doing: "write",
-            path,
-            source,
-        })?;
+        wonbon_files::replace(&directory.join(name), &bytes)?;
     }
     Ok(gathered)
 }

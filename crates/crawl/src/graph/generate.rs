@@ -25,9 +25,10 @@
 //! are written as they are made. Every page draws from a stream of its own, so that the bytes depend
 //! on the configuration and, by powers and logarithms, on the last digit of the mathematical library.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+
+use wonbon_files::ReplacedFile;
 
 use super::{Builder, Graph, GraphError, Watch};
 use crate::random::Random;
@@ -195,7 +196,8 @@ impl Web {
         builder.finish(sites, self.sites.len() as u32).0
     }
 
-    /// Writes `urls.txt` and `edges.tsv` into a directory that is there; tells how many links.
+    /// Writes `urls.txt` and `edges.tsv` into a directory that is there, each whole or not at all; tells
+    /// how many links.
     ///
     /// # Errors
     ///
@@ -208,9 +210,9 @@ impl Web {
             move |source| GraphError::Write { path, source }
         };
         let create = |path: &Path| {
-            File::create(path)
+            ReplacedFile::create(path)
                 .map(|file| BufWriter::with_capacity(1 << 20, file))
-                .map_err(failed(path))
+                .map_err(|error| failed(path)(error.source))
         };
         let mut addresses = create(&urls)?;
         let mut lines = create(&edges)?;
@@ -237,8 +239,9 @@ impl Web {
             }
             lines.write_all(&line).map_err(failed(&edges))
         })?;
-        for (path, mut file) in [(&urls, addresses), (&edges, lines)] {
-            file.flush().map_err(failed(path))?;
+        for (path, file) in [(&urls, addresses), (&edges, lines)] {
+            let file = file.into_inner().map_err(|error| failed(path)(error.into_error()))?;
+            file.commit().map_err(|error| failed(path)(error.source))?;
         }
         Ok(count)
     }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use wonbon_files::sync_directory;
 use wonbon_time::Timestamp;
 use wonbon_warc::{Digest, Record, RecordId, RefersTo, WarcError, Writer, lines};
 
@@ -166,6 +167,8 @@ fn create_file(directory: &Path, number: u32, seed: u64) -> Result<Writer<File>,
     ]);
     let name = format!("crawl-{number:05}.warc.gz");
     writer.write(&Record::warcinfo(&name, Timestamp::now(), &about)).map_err(failed)?;
+    // A commit may refer to the file from now on, so its name has to be durable.
+    sync_directory(&directory.join("archive"))?;
     Ok(writer)
 }
 

@@ -20,6 +20,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
+use wonbon_files::sync_directory;
 use wonbon_time::Timestamp;
 
 use crate::engine::Event;
@@ -167,6 +168,8 @@ impl GroupWriter {
         let CrawlFiles { directory, log, seed, commit, ids } = files;
         let archive = ArchiveWriter::open(&directory, seed, &commit, ids)?;
         let texts = open_texts(&texts_path(&directory), commit.texts)?;
+        // The file may be new: its name has to be durable before a commit refers to it.
+        sync_directory(&directory)?;
         Ok(GroupWriter {
             directory,
             log,
