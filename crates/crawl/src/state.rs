@@ -75,6 +75,8 @@ pub(crate) struct State {
     pub(crate) stats: Stats,
     /// Redirects that led to a page that is not done with.
     pub(crate) hops: HashMap<u32, u8>,
+    /// Path and query of pages as linked, where every link so far has parameters that are dropped.
+    as_linked: HashMap<u32, String>,
     traps: Traps,
     /// Links that lead to pages that are done with.
     links_that_came: u64,
@@ -115,6 +117,7 @@ impl State {
             robots: HashMap::new(),
             stats: Stats::default(),
             hops: HashMap::new(),
+            as_linked: HashMap::new(),
             traps: Traps::new(limits),
             links_that_came: 0,
             initial: Vec::new(),
@@ -173,6 +176,28 @@ impl State {
         Ok(page)
     }
 
+    /// Notes how a page was linked to that was just admitted: path and query, if they are not those of
+    /// its address.
+    pub(crate) fn note_link(
+        &self,
+        page: u32,
+        as_linked: Option<String>,
+        is_new: bool,
+        done: &mut Done,
+    ) {
+        match as_linked {
+            Some(path) if is_new => done.written.push((page, path)),
+            Some(_) => {}
+            None if self.as_linked.contains_key(&page) => done.written.push((page, String::new())),
+            None => {}
+        }
+    }
+
+    /// Whether the rules of its site allow a page: its address, and the address as linked.
+    pub(crate) fn is_allowed(&self, page: u32, path: &str, rules: &Robots) -> bool {
+        rules.allows(path) && self.as_linked.get(&page).is_none_or(|path| rules.allows(path))
+    }
+
     fn pass_traps(&mut self, url: &Url) -> Option<()> {
         let (origin, _) = split(url.as_str())?;
         let origin = self.addresses.origin_number(origin);
@@ -192,6 +217,14 @@ impl State {
         self.hops.remove(&page);
         if let (Outcome::Redirect, Some(target)) = (done.outcome, done.target) {
             self.hops.insert(target, done.hops.saturating_add(1));
+        }
+        self.as_linked.remove(&page);
+        for (page, path) in &done.written {
+            if path.is_empty() {
+                self.as_linked.remove(page);
+            } else {
+                self.as_linked.insert(*page, path.clone());
+            }
         }
         self.stats.count(done);
         let site = self.addresses.site(page);

@@ -126,3 +126,31 @@ fn a_host_that_does_not_answer_does_not_hold_up_others() {
     // Eight pages three times each, and those that waited in line meanwhile.
     assert!(dead.paths().len() < 41 * 3, "{}", dead.paths().len());
 }
+
+#[test]
+fn robots_txt_is_asked_about_the_address_as_it_is_in_the_link() {
+    let robots = "User-agent: *\nDisallow: /*?utm_source=\n";
+    let other = ToyHost::start("other.toy", 43, move |asked| match asked.path.as_str() {
+        "/robots.txt" => Reply::typed("text/plain", robots),
+        path => Reply::page(linking(path, ["/"])),
+    });
+    let elsewhere = [other.url("/far?utm_source=x"), other.url("/near?fbclid=1")];
+    let host = ToyHost::start("linked.toy", 42, move |asked| match asked.path.as_str() {
+        "/robots.txt" => Reply::typed("text/plain", robots),
+        "/" => {
+            let here = ["/a?utm_source=x", "/b?utm_source=x", "/c?utm_medium=y", "/moved", "/b"];
+            Reply::page(linking("home", elsewhere.iter().map(String::as_str).chain(here)))
+        }
+        "/moved" => Reply::redirect(302, "/d?utm_source=x"),
+        path => Reply::page(linking(path, ["/"])),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    crawl(folder.path(), &plan(&[host.url("/")]), &[&host, &other]);
+    assert_eq!(
+        with_outcome(folder.path(), Outcome::Disallowed),
+        ["linked.toy/a", "linked.toy/d", "other.toy/far"]
+    );
+    let mut asked = host.paths();
+    asked.sort();
+    assert_eq!(asked, ["/", "/b", "/c", "/moved", "/robots.txt"]);
+}

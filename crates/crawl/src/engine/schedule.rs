@@ -92,7 +92,7 @@ impl Engine<'_> {
                 return self.await_robots(origin, job);
             };
             let url = self.url_of(page);
-            if !known.rules.allows(path_and_query(&url)) {
+            if !self.state.is_allowed(page, path_and_query(&url), &known.rules) {
                 return self.finish(Done::new(page, Outcome::Disallowed, Timestamp::now()));
             }
         }
