@@ -1,12 +1,12 @@
-//! A crawl in its directory: begun, gone on with, run.
+//! A crawl in its directory: begin, resume, run.
 //!
 //! | file | is |
 //! |---|---|
-//! | `crawl.log` | all that happened; the truth |
+//! | `crawl.log` | everything that happened; the source of truth |
 //! | `archive/crawl-….warc.gz` | what was asked and answered |
 //! | `texts.jsonl.zst` | the core text of every page, a line each |
 //! | `graph/urls.txt`, `graph/edges.tsv`, `graph/states.tsv` | the link graph; made from the log |
-//! | `stats.json`, `report.html` | what it came to; made from the log |
+//! | `stats.json`, `report.html` | counts and curves; made from the log |
 //! | `lock` | held by the process that crawls |
 //!
 //! ```no_run
@@ -165,8 +165,8 @@ impl Crawl {
         Ok(beginning_of(directory)?.begun)
     }
 
-    /// Goes on with the crawl in a directory where its log ends. What decides its result must be
-    /// what it was begun with; how fast and how far it goes may differ.
+    /// Resumes the crawl in a directory where its log ends. The parameters that decide its result must
+    /// be those it was begun with; how fast and how far it goes may differ.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 //!
 //! `urls.txt` has an address a line, the line number from 0 is the page; `edges.tsv` has two page
 //! numbers a line, in the order in which pages came; this is what `wonbon order` reads. `states.tsv` has
-//! a line for each page that is done with, in that order: page, outcome, status, bytes, when it was
+//! a line for each finished page, in that order: page, outcome, status, bytes, when it was
 //! asked for (microseconds since 1970), and the page it leads to.
 //!
 //! Pages are all addresses that were let in, fetched or not. A redirect is a link. What a sitemap

@@ -1,10 +1,10 @@
-//! The log of a crawl: the truth about it.
+//! The log of a crawl: an append-only file of records, from which everything else is derived.
 //!
-//! Everything else (frontier, archive's end, link graph, report) is what follows from it. The log is
-//! only ever appended to, in groups of records. A group is written when everything it speaks of, the
-//! records of the archive and the texts, is durable; its last record, the commit, says how long these
-//! files are then. What a crash leaves behind the last whole group is cut off, here and there, so a
-//! page is done with exactly when its group is durable.
+//! Frontier, link graph and report are computed from it, and the archive and the texts are as long as
+//! it says. Records are written in groups. A group is written when the archive records and texts that
+//! it refers to are durable; its last record, the commit, states the lengths of these files. After a
+//! crash all files are cut back to the last whole group, so a page is finished exactly when its group
+//! is durable.
 //!
 //! Bytes: the letters `wonbonCL`, the version, 4 bytes; then frames: length and CRC-32 of a record,
 //! 4 bytes each, little-endian, and the record (`records`).

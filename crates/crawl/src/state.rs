@@ -1,7 +1,9 @@
-//! What a crawl knows: addresses, which pages are done with, rules of robots.txt, bodies seen.
+//! The state of a crawl: addresses, finished pages, rules of robots.txt, bodies seen.
 //!
-//! A running crawl and one that is read back from its log change the state by the same calls, so
-//! that a crawl goes on as if it had never stopped.
+//! A running crawl and the replay of a log change the state by the same calls, so a resumed crawl
+//! continues as if it had never stopped. Nothing here reads a clock or a socket.
+//!
+//! Cost: the addresses (see `addresses`), 8 bytes a page, 40 for each body.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -130,7 +132,7 @@ impl State {
     }
 
     /// The number of an address that was let in, new or known. `None` if there is no room for it.
-    fn know(&mut self, address: &str, depth: u16) -> Option<(u32, bool)> {
+    fn add_page(&mut self, address: &str, depth: u16) -> Option<(u32, bool)> {
         let (page, new) = self.addresses.insert(address)?;
         if new {
             self.pages.push(PageInfo { state: PageState::Waiting, depth, links: 0 });
@@ -141,7 +143,7 @@ impl State {
 
     /// A page the crawl starts with.
     pub(crate) fn seed(&mut self, address: &str, order: &mut dyn Order) -> Option<u32> {
-        let (page, _) = self.know(address, 0)?;
+        let (page, _) = self.add_page(address, 0)?;
         let site = self.addresses.site(page);
         mark(&mut self.initial, site);
         order.seed(page, site);
@@ -149,8 +151,8 @@ impl State {
     }
 
     /// A page that no link leads to and that never enters the ordering: a sitemap.
-    pub(crate) fn aside(&mut self, address: &str) -> Option<u32> {
-        let (page, new) = self.know(address, 0)?;
+    pub(crate) fn add_sitemap(&mut self, address: &str) -> Option<u32> {
+        let (page, new) = self.add_page(address, 0)?;
         if new {
             self.pages[page as usize].state = PageState::Taken;
         }
@@ -171,7 +173,7 @@ impl State {
         let url = Url::parse(address).map_err(|_| NotAdmitted::OutOfScope)?;
         self.scope.check(&url, u32::from(depth)).map_err(|_| NotAdmitted::OutOfScope)?;
         self.pass_traps(&url).ok_or(NotAdmitted::Trap)?;
-        let (page, _) = self.know(address, depth).ok_or(NotAdmitted::Trap)?;
+        let (page, _) = self.add_page(address, depth).ok_or(NotAdmitted::Trap)?;
         new.push(address.to_owned());
         Ok(page)
     }
@@ -188,8 +190,12 @@ impl State {
         match as_linked {
             Some(path) if is_new => done.written.push((page, path)),
             Some(_) => {}
-            None if self.as_linked.contains_key(&page) => done.written.push((page, String::new())),
-            None => {}
+            None => {
+                let is_noted = done.written.iter().any(|(noted, _)| *noted == page);
+                if is_noted || self.as_linked.contains_key(&page) {
+                    done.written.push((page, String::new()));
+                }
+            }
         }
     }
 
@@ -206,7 +212,7 @@ impl State {
     }
 
     /// A page left the frontier.
-    pub(crate) fn taken(&mut self, page: u32) {
+    pub(crate) fn mark_taken(&mut self, page: u32) {
         self.pages[page as usize].state = PageState::Taken;
     }
 
@@ -262,12 +268,12 @@ impl State {
     }
 
     /// The first page that came with this body, and when.
-    pub(crate) fn same_body(&self, digest: &[u8; 20]) -> Option<(u32, Timestamp)> {
+    pub(crate) fn find_same_body(&self, digest: &[u8; 20]) -> Option<(u32, Timestamp)> {
         self.bodies.get(digest).copied()
     }
 
     /// What the sink said of a page.
-    pub(crate) fn judged(&mut self, page: u32, verdict: Verdict) {
+    pub(crate) fn note_verdict(&mut self, page: u32, verdict: Verdict) {
         self.stats.count_verdict(verdict);
         let copies = self.copies.entry(self.addresses.site(page)).or_default();
         match verdict {
@@ -284,7 +290,7 @@ impl State {
     }
 
     /// The robots.txt of an origin came, or did not.
-    pub(crate) fn robots_came(&mut self, origin: u32, at: Timestamp, status: u16, body: &[u8]) {
+    pub(crate) fn set_robots(&mut self, origin: u32, at: Timestamp, status: u16, body: &[u8]) {
         let answer = if status == 0 { Answer::Unreachable } else { Answer::of_status(status) };
         let (rules, unreachable) = match answer {
             Answer::Rules => (Robots::parse(body, self.plan.params.product()), false),
@@ -308,17 +314,17 @@ impl State {
                 self.seed(&address, order);
             }
             Record::Known(address) => {
-                self.aside(&address);
+                self.add_sitemap(&address);
             }
             Record::Taken(page) => {
                 if (page as usize) < self.pages.len() {
-                    self.taken(page);
+                    self.mark_taken(page);
                     order.take(page);
                 }
             }
             Record::Robots { origin, at, status, body } => {
                 let origin = self.addresses.origin_number(&origin);
-                self.robots_came(origin, at, status, &body);
+                self.set_robots(origin, at, status, &body);
             }
             Record::Done(done) => {
                 let known = |page: u32| (page as usize) < self.pages.len() + done.new.len();
@@ -332,11 +338,11 @@ impl State {
                     if let Ok(url) = Url::parse(address) {
                         self.pass_traps(&url);
                     }
-                    self.know(address, depth);
+                    self.add_page(address, depth);
                 }
                 self.done(&done, order);
                 if let Some(verdict) = done.verdict {
-                    self.judged(done.page, verdict);
+                    self.note_verdict(done.page, verdict);
                 }
             }
         }

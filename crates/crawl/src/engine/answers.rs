@@ -84,7 +84,7 @@ impl Engine<'_> {
                     location.and_then(|to| self.state.rules.canonical(Some(&url), &to).ok());
                 // A body over the limit is not kept, and so says nothing.
                 let status = if answer.whole == Body::Whole { answer.status } else { 0 };
-                let body = unpacked_robots(&answer);
+                let body = unpack_robots(&answer);
                 self.archive(url.into(), answer);
                 match target.filter(|_| usize::from(job.hops) < robots::MAX_REDIRECTS) {
                     Some(url) => {
@@ -258,7 +258,7 @@ fn retry_after(answer: &Answer) -> Option<Duration> {
     Some(until.since(Timestamp::now())).filter(|wait| !wait.is_zero())
 }
 
-fn unpacked_robots(answer: &Answer) -> Vec<u8> {
+fn unpack_robots(answer: &Answer) -> Vec<u8> {
     let most = answer.body.len().max(robots::MAX_BYTES * 4);
     let unpacked = unpack(&answer.body, &answer.content_coding(), most).ok();
     let mut body = unpacked.map(Cow::into_owned).unwrap_or_default();

@@ -66,7 +66,7 @@ impl Engine<'_> {
                     done.links.push(target);
                 }
             }
-            let same = self.state.same_body(&digest).filter(|_| done.bytes > 0);
+            let same = self.state.find_same_body(&digest).filter(|_| done.bytes > 0);
             if let Some(earlier) = self.unchanged.remove(&number) {
                 done.outcome = Outcome::NotModified;
                 done.bytes = 0;
@@ -108,7 +108,7 @@ impl Engine<'_> {
             if self.state.scope.check(&url, 0).is_err() {
                 continue;
             }
-            if let Some(page) = self.state.aside(url.as_str()) {
+            if let Some(page) = self.state.add_sitemap(url.as_str()) {
                 self.writer.send(ToWrite::Record(Record::Known(url.into())));
                 self.schedule(Job::new(JobKind::Sitemap(page)), false);
             }

@@ -151,12 +151,12 @@ impl Web {
         for child in children..(children + u64::from(site.fanout)).min(u64::from(site.pages)) {
             add(site.first + child as u32);
         }
-        for _ in 0..some(&mut random, self.config.inner_links) {
+        for _ in 0..draw_geometric(&mut random, self.config.inner_links) {
             let place = random.fraction();
             add(site.first + (place * place * f64::from(site.pages)) as u32);
         }
         let more = if site.directory { 10.0 } else { 1.0 } * if page == 0 { 3.0 } else { 1.0 };
-        for _ in 0..some(&mut random, self.config.external_links * more) {
+        for _ in 0..draw_geometric(&mut random, self.config.external_links * more) {
             let sum = random.fraction() * self.popularity[self.popularity.len() - 1];
             let other = self.popularity.partition_point(|&below| below <= sum);
             let other = &self.sites[other.min(self.sites.len() - 1)];
@@ -248,7 +248,7 @@ impl Web {
 }
 
 /// A number with this mean, no memory of it (geometric).
-fn some(random: &mut Random, mean: f64) -> u32 {
+fn draw_geometric(random: &mut Random, mean: f64) -> u32 {
     if mean <= 0.0 {
         return 0;
     }

@@ -2,8 +2,8 @@
 //!
 //! A big-endian stream fills bytes from the most significant bit, a little-endian one from the least
 //! significant. The codes are those of Boldi and Vigna, *The WebGraph framework I* (WWW 2004) and
-//! *Codes for the World-Wide Web* (Internet Mathematics, 2005). All of them code 0 with one bit, so a
-//! number never takes less.
+//! *Codes for the World-Wide Web* (Internet Mathematics, 2005). A number takes one bit at least in all
+//! of them.
 //!
 //! Cost: a buffer of 64 kB and a word of 64 bits; a few operations a number.
 //!
