@@ -1,11 +1,11 @@
 //! `wonbon crawl`: pages from the web, politely, the popular ones first.
 
+mod network;
+pub(crate) mod robots;
 mod view;
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
-use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,9 +18,7 @@ use wonbon_crawl::CrawlError;
 use wonbon_crawl::crawl::Crawl;
 use wonbon_crawl::fetch::Fetcher;
 use wonbon_crawl::fetch::archive::Archive;
-use wonbon_crawl::fetch::network::{Network, NetworkConfig};
 use wonbon_crawl::graph::SiteRule;
-use wonbon_crawl::guard::Guard;
 use wonbon_crawl::order::OrderName;
 use wonbon_crawl::plan::{Plan, ScopeKind};
 use wonbon_crawl::progress::{Control, Ended, Summary};
@@ -31,6 +29,7 @@ use crate::batch::{StoreDateOptions, thousands};
 use crate::output::Output;
 use crate::store::explained as explain_store_error;
 use crate::{Outcome, report};
+use network::NetworkArgs;
 use view::View;
 
 /// Crawl the web from some pages on, the pages that matter first.
@@ -138,16 +137,8 @@ pub(crate) struct Args {
     /// Do not read sitemaps.
     #[arg(long)]
     no_sitemaps: bool,
-    /// A network such as 192.168.1.0/24, an address or a host that may be asked although it is not
-    /// public.
-    #[arg(long, value_name = "NETWORK|HOST")]
-    allow_private: Vec<String>,
-    /// Take this address for a host instead of asking for it: example.org:192.0.2.1.
-    #[arg(long, value_name = "HOST:ADDRESS", value_parser = name_and_address)]
-    resolve: Vec<(String, IpAddr)>,
-    /// Certificates to trust beside the usual ones, as PEM.
-    #[arg(long, value_name = "FILE")]
-    ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    network: NetworkArgs,
     /// Print the statistics as JSON at the end.
     #[arg(long)]
     json: bool,
@@ -156,15 +147,6 @@ pub(crate) struct Args {
 fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.parse::<f64>().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
     number.map(Duration::from_secs_f64).ok_or_else(|| "write seconds, such as 0.5".to_owned())
-}
-
-fn name_and_address(text: &str) -> Result<(String, IpAddr), String> {
-    text.split_once(':')
-        .and_then(|(host, address)| {
-            let address = address.trim_start_matches('[').trim_end_matches(']');
-            Some((host.to_ascii_lowercase(), address.parse().ok()?))
-        })
-        .ok_or_else(|| "write a host and an address, such as example.org:192.0.2.1".to_owned())
 }
 
 pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> {
@@ -180,7 +162,7 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
     };
     let crawl = match &args.resume {
         Some(directory) => {
-            let mut plan = Crawl::plan_of(directory)?;
+            let mut plan = Crawl::plan_of(directory).map_err(explain)?;
             args.change(&mut plan, archive.as_deref())?;
             Crawl::resume(directory, plan).map_err(explain)?
         }
@@ -285,20 +267,7 @@ impl Args {
         if let Some(archive) = archive {
             return Ok(archive);
         }
-        let mut names: HashMap<String, Vec<IpAddr>> = HashMap::new();
-        for (host, address) in &self.resolve {
-            names.entry(host.clone()).or_default().push(*address);
-        }
-        let guard =
-            Guard::allowing(&self.allow_private, &names).context("--allow-private is wrong")?;
-        let config = NetworkConfig {
-            agent: plan.params.agent.clone(),
-            limits: plan.params.limits,
-            guard,
-            names,
-            certificates: self.ca_file.clone(),
-        };
-        Ok(Arc::new(Network::new(config)?))
+        Ok(Arc::new(self.network.open(&plan.params.agent, plan.params.limits)?))
     }
 }
 
@@ -327,7 +296,7 @@ fn explain(error: CrawlError) -> anyhow::Error {
         CrawlError::SeedOutOfScope { .. } => {
             Some("--scope, --host, --include and --exclude say where a crawl goes".to_owned())
         }
-        _ => None,
+        damaged => damaged.remedy().map(str::to_owned),
     };
     match hint {
         Some(hint) => anyhow::anyhow!("{error} ({hint})"),

@@ -19,6 +19,8 @@ use std::borrow::Cow;
 
 use url::Url;
 
+use crate::scope::path_and_query;
+
 /// Why a reference is not an address to crawl.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -172,6 +174,22 @@ impl Rules {
             }
         }
         Ok(url)
+    }
+
+    /// Path and query of a reference as it stands on the page `base`, if its canonical form has lost
+    /// parameters. robots.txt is asked about these.
+    pub(crate) fn path_as_linked(
+        &self,
+        base: Option<&Url>,
+        reference: &str,
+        canonical: &Url,
+    ) -> Option<String> {
+        // Parameters stand behind one of these.
+        if !reference.contains(['?', ';']) {
+            return None;
+        }
+        let linked = Rules::keep_parameters().canonical(base, reference).ok()?;
+        (linked != *canonical).then(|| path_and_query(&linked).to_owned())
     }
 
     /// The path without session parameters, percent-encoding normalised; none if it is so already.

@@ -1,12 +1,12 @@
-//! A crawl in its directory: begun, gone on with, run.
+//! A crawl in its directory: begin, resume, run.
 //!
 //! | file | is |
 //! |---|---|
-//! | `crawl.log` | all that happened; the truth |
+//! | `crawl.log` | everything that happened; the source of truth |
 //! | `archive/crawl-….warc.gz` | what was asked and answered |
 //! | `texts.jsonl.zst` | the core text of every page, a line each |
 //! | `graph/urls.txt`, `graph/edges.tsv`, `graph/states.tsv` | the link graph; made from the log |
-//! | `stats.json`, `report.html` | what it came to; made from the log |
+//! | `stats.json`, `report.html` | counts and curves; made from the log |
 //! | `lock` | held by the process that crawls |
 //!
 //! ```no_run
@@ -29,6 +29,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -92,8 +93,9 @@ impl std::fmt::Debug for Crawl {
 }
 
 impl Crawl {
-    /// Begins a crawl in a directory that does not exist or is empty. `before` is the directory of
-    /// an earlier crawl: pages it has are asked for only if they changed.
+    /// Begins a crawl in a directory that does not exist, is empty, or holds nothing but what an
+    /// interrupted beginning leaves. `before` is the directory of an earlier crawl: pages it has are
+    /// asked for only if they changed.
     ///
     /// # Errors
     ///
@@ -101,17 +103,18 @@ impl Crawl {
     pub fn begin(directory: &Path, plan: Plan, before: Option<&Path>) -> Result<Self, CrawlError> {
         let (mut state, mut order) = State::new(plan.clone())?;
         let seeds = plan.params.canonical_seeds(&state.rules)?;
-        if log_path(directory).exists() {
-            return Err(CrawlError::HoldsCrawl { path: directory.to_owned() });
-        }
         let io = |source| CrawlError::io("read", directory, source);
-        if directory.exists() && std::fs::read_dir(directory).map_err(io)?.next().is_some() {
-            return Err(CrawlError::NotEmpty { path: directory.to_owned() });
-        }
+        let is_interrupted = check_unused(directory)?;
         let previous = before.map(PreviousSweep::open).transpose()?;
         std::fs::create_dir_all(directory.join("archive"))
             .map_err(|source| CrawlError::io("create", directory, source))?;
         let lock = lock(directory)?;
+        // Looked at again under the lock: another process may have begun in between.
+        if is_interrupted && check_unused(directory)? {
+            let path = log_path(directory);
+            std::fs::remove_file(&path)
+                .map_err(|source| CrawlError::io("remove", &path, source))?;
+        }
         let begun = Timestamp::now();
         let before = before.map(std::path::absolute).transpose().map_err(io)?;
         let beginning = Beginning { plan, begun, before };
@@ -123,8 +126,10 @@ impl Crawl {
             state.seed(seed.as_str(), &mut *order);
         }
         log.commit(Commit::default())?;
-        // The names of the files are durable when their directory is.
+        // The names of the files are durable when their directory is, and so is its own.
         sync_directory(directory)?;
+        let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
+        sync_directory(parent.unwrap_or(Path::new(".")))?;
         Ok(Crawl {
             directory: directory.to_owned(),
             beginning,
@@ -145,7 +150,8 @@ impl Crawl {
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// There is no crawl ([`CrawlError::NoCrawl`]), none was begun ([`CrawlError::NotBegun`]), or its
+    /// log cannot be read.
     pub fn plan_of(directory: &Path) -> Result<Plan, CrawlError> {
         Ok(beginning_of(directory)?.plan)
     }
@@ -154,13 +160,13 @@ impl Crawl {
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// As for [`plan_of`](Self::plan_of).
     pub fn begun_of(directory: &Path) -> Result<Timestamp, CrawlError> {
         Ok(beginning_of(directory)?.begun)
     }
 
-    /// Goes on with the crawl in a directory where its log ends. What decides its result must be
-    /// what it was begun with; how fast and how far it goes may differ.
+    /// Resumes the crawl in a directory where its log ends. The parameters that decide its result must
+    /// be those it was begun with; how fast and how far it goes may differ.
     ///
     /// # Errors
     ///
@@ -313,25 +319,66 @@ pub fn check_reachable(seeds: &[Url], fetcher: &dyn Fetcher) -> Result<(), Crawl
     Ok(())
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, CrawlError> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, CrawlError> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|source| CrawlError::io("start", Path::new("the network"), source))
 }
 
+/// Checks that a directory holds nothing of value: it does not exist, is empty, or an earlier beginning
+/// was interrupted before anything was fetched. Returns whether it has the log of such a beginning.
+fn check_unused(directory: &Path) -> Result<bool, CrawlError> {
+    let not_empty = || CrawlError::NotEmpty { path: directory.to_owned() };
+    let Some(names) = names_in(directory)? else { return Ok(false) };
+    let is_interrupted = names.iter().any(|name| name == "crawl.log");
+    if is_interrupted {
+        match log::first(&log_path(directory)) {
+            Ok(_) => return Err(CrawlError::HoldsCrawl { path: directory.to_owned() }),
+            Err(CrawlError::NotBegun { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    for name in names {
+        let is_ours = match name.to_str() {
+            Some("crawl.log" | "lock") => true,
+            Some("archive") => names_in(&directory.join("archive"))?.is_some_and(|n| n.is_empty()),
+            _ => false,
+        };
+        if !is_ours {
+            return Err(not_empty());
+        }
+    }
+    Ok(is_interrupted)
+}
+
+/// The names in a directory; none if it does not exist.
+fn names_in(directory: &Path) -> Result<Option<Vec<std::ffi::OsString>>, CrawlError> {
+    let io = |source| CrawlError::io("read", directory, source);
+    match std::fs::read_dir(directory) {
+        Ok(entries) => entries
+            .map(|entry| Ok(entry.map_err(io)?.file_name()))
+            .collect::<Result<_, _>>()
+            .map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io(error)),
+    }
+}
+
 /// What the log of a crawl begins with.
 pub(crate) fn beginning_of(directory: &Path) -> Result<Beginning, CrawlError> {
     let path = log_path(directory);
-    if !path.is_file() {
-        return Err(CrawlError::NoCrawl { path: directory.to_owned() });
+    match path.try_exists() {
+        Ok(true) => {}
+        Ok(false) => return Err(CrawlError::NoCrawl { path: directory.to_owned() }),
+        Err(source) => return Err(CrawlError::io("read", &path, source)),
     }
-    log::first(&path)?
-        .and_then(|record| match record {
-            Record::Plan(json) => serde_json::from_str(&json).ok(),
-            _ => None,
-        })
-        .ok_or(CrawlError::NoCrawl { path: directory.to_owned() })
+    match log::first(&path)? {
+        Record::Plan(json) => {
+            serde_json::from_str(&json).map_err(|source| CrawlError::UnknownPlan { path, source })
+        }
+        _ => Err(CrawlError::NoLog { path }),
+    }
 }
 
 fn lock(directory: &Path) -> Result<File, CrawlError> {

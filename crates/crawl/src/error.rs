@@ -42,6 +42,14 @@ pub enum CrawlError {
         /// What is wrong with its host.
         why: String,
     },
+    /// A robots.txt could not be fetched.
+    #[error("could not fetch {url}")]
+    RobotsUnreachable {
+        /// The address that was asked last.
+        url: Box<url::Url>,
+        /// Why there was no answer.
+        source: crate::fetch::FetchError,
+    },
     /// The directory holds something else.
     #[error("{path} is not empty and holds no crawl")]
     NotEmpty {
@@ -59,6 +67,20 @@ pub enum CrawlError {
     NoCrawl {
         /// The directory.
         path: PathBuf,
+    },
+    /// The crawl was interrupted before its plan was durable: nothing was fetched yet.
+    #[error("the crawl was interrupted before {path} had its plan")]
+    NotBegun {
+        /// The log.
+        path: PathBuf,
+    },
+    /// The plan in a log is none that this program knows.
+    #[error("the plan in {path} cannot be read")]
+    UnknownPlan {
+        /// The log.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
     },
     /// Another process is at work on this crawl.
     #[error("another process is at work on the crawl in {path}")]
@@ -101,6 +123,16 @@ pub enum CrawlError {
         path: PathBuf,
         /// Where.
         at: u64,
+    },
+    /// A file is shorter than the log says. It is left as it is, for inspection.
+    #[error("{path} has {length} bytes, but the log says {committed}")]
+    Shorter {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        length: u64,
+        /// The length that was durable.
+        committed: u64,
     },
     /// An archive could not be read or written.
     #[error("could not {doing} the archive {path}")]
@@ -155,6 +187,23 @@ pub enum CrawlError {
 }
 
 impl CrawlError {
+    /// What a person can do when a file of a crawl is not what was written: the crawler changes
+    /// nothing then.
+    #[must_use]
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            CrawlError::Damaged { .. }
+            | CrawlError::Shorter { .. }
+            | CrawlError::NoLog { .. }
+            | CrawlError::UnknownPlan { .. }
+            | CrawlError::Archive { source: wonbon_warc::WarcError::Shorter { .. }, .. } => Some(
+                "nothing was changed; restore the file from a backup, or start a new crawl \
+                 from the pages in the folder `archive` beside it",
+            ),
+            _ => None,
+        }
+    }
+
     pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         CrawlError::Io { doing, path: path.to_owned(), source }
     }

@@ -1,10 +1,10 @@
-//! What is to be asked for, and whose turn it is.
+//! The frontier: which page is requested next, and from which host.
 //!
 //! An ordering says which page is worth most; politeness says which host may be asked. The frontier
-//! takes pages from the ordering only when a host would otherwise stand idle, and parks those whose
-//! host must rest in a line before that host. What is parked is bounded: when too much is, the
+//! takes pages from the ordering only when a host would otherwise be idle, and parks pages whose host
+//! must rest in the queue of that host. The number of parked pages is bounded: at the bound the
 //! frontier waits for a host instead of looking deeper into the ordering, so a crawl follows its
-//! ordering as closely as the delays allow. Pages that are parked are taken in the order's eyes.
+//! ordering as closely as the delays allow. To the ordering a parked page has been taken.
 //!
 //! Pages of sites that give nothing but copies go behind all others: they are taken when the
 //! ordering has nothing else.

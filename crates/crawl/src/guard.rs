@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv6Net};
 use url::{Host, Url};
 
 /// Why a connection is refused.
@@ -136,7 +136,7 @@ const FORBIDDEN_V4: [([u8; 4], u32, Reason); 20] = [
 ];
 
 /// IPv6 ranges that are not public. Everything outside 2000::/3 is refused too, after these.
-const FORBIDDEN_V6: [([u16; 8], u32, Reason); 15] = [
+const FORBIDDEN_V6: [([u16; 8], u32, Reason); 16] = [
     ([0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254], 128, Reason::Metadata),
     ([0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254], 128, Reason::Metadata),
     ([0xfd00, 0x00c1, 0, 0, 0, 0, 0xa9fe, 0xa9fe], 128, Reason::Metadata),
@@ -149,19 +149,64 @@ const FORBIDDEN_V6: [([u16; 8], u32, Reason); 15] = [
     ([0x2001, 0x0db8, 0, 0, 0, 0, 0, 0], 32, Reason::Documentation),
     ([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20, Reason::Documentation),
     ([0x2001, 0x0002, 0, 0, 0, 0, 0, 0], 48, Reason::Benchmarking),
-    ([0x2001, 0x0010, 0, 0, 0, 0, 0, 0], 28, Reason::Reserved),
-    ([0x2001, 0x0020, 0, 0, 0, 0, 0, 0], 28, Reason::Reserved),
+    // For protocols: what is assigned there (benchmarks, ORCHIDs, anycast services) serves no pages.
+    ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23, Reason::Reserved),
+    // Given back when the 6bone ended.
+    ([0x3ffe, 0, 0, 0, 0, 0, 0, 0], 16, Reason::Reserved),
+    // Discard-only.
+    ([0x0100, 0, 0, 1, 0, 0, 0, 0], 64, Reason::Reserved),
     ([0x0100, 0, 0, 0, 0, 0, 0, 0], 64, Reason::Reserved),
 ];
 
-/// Ports of services that are not HTTP; browsers refuse them too.
-const FORBIDDEN_PORTS: [u16; 82] = [
-    1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
-    103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
-    512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993,
-    995, 1719, 1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665,
-    6666, 6667, 6668, 11211,
+/// Ports of services that are not HTTP: the bad ports of the Fetch standard, which browsers refuse, and
+/// those of MySQL, PostgreSQL, Redis and memcached.
+const FORBIDDEN_PORTS: [u16; 87] = [
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101,
+    102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427,
+    465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990,
+    993, 995, 1719, 1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566,
+    6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211,
 ];
+
+/// A prefix whose addresses a network translates to IPv4 addresses (NAT64).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nat64Prefix(Ipv6Net);
+
+/// A text is no prefix of NAT64.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no IPv6 prefix of 32, 40, 48, 56, 64 or 96 bits")]
+pub struct NotNat64Prefix {
+    /// The text.
+    pub text: String,
+}
+
+impl std::str::FromStr for Nat64Prefix {
+    type Err = NotNat64Prefix;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let network: Option<Ipv6Net> = text.parse().ok();
+        let is_length = |length| matches!(length, 32 | 40 | 48 | 56 | 64 | 96);
+        network
+            .filter(|network| is_length(network.prefix_len()))
+            .map(|network| Nat64Prefix(network.trunc()))
+            .ok_or_else(|| NotNat64Prefix { text: text.to_owned() })
+    }
+}
+
+impl Nat64Prefix {
+    /// The IPv4 address inside (RFC 6052, section 2.2): it follows the prefix, and bits 64 to 71 are
+    /// passed over.
+    fn translate(&self, address: Ipv6Addr) -> Option<Ipv4Addr> {
+        if !self.0.contains(&address) {
+            return None;
+        }
+        let octets = address.octets();
+        let start = usize::from(self.0.prefix_len() / 8);
+        let mut inner = (start..).filter(|&at| at != 8).map(|at| octets[at]);
+        let mut next = || inner.next().unwrap_or_default();
+        Some(Ipv4Addr::new(next(), next(), next(), next()))
+    }
+}
 
 /// What was named to be allowed has no address.
 #[derive(Debug, thiserror::Error)]
@@ -177,13 +222,22 @@ pub struct NotAllowable {
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     allow: Vec<IpNet>,
+    nat64: Vec<Nat64Prefix>,
 }
 
 impl Guard {
     /// Public addresses and those in the networks that are named.
     #[must_use]
     pub fn new(allow: Vec<IpNet>) -> Self {
-        Guard { allow }
+        Guard { allow, nat64: Vec::new() }
+    }
+
+    /// Judges addresses with one of these prefixes by the IPv4 address that they are translated to, as
+    /// those of 64:ff9b::/96 always are.
+    #[must_use]
+    pub fn with_nat64(mut self, prefixes: Vec<Nat64Prefix>) -> Self {
+        self.nat64 = prefixes;
+        self
     }
 
     /// Public addresses, and what a person names beside: networks such as 192.168.1.0/24, addresses,
@@ -212,7 +266,7 @@ impl Guard {
                 allow.extend(found.map(|address| IpNet::from(address.ip())));
             }
         }
-        Ok(Guard { allow })
+        Ok(Guard::new(allow))
     }
 
     /// Whether a connection to this address is allowed.
@@ -230,13 +284,15 @@ impl Guard {
                 None => Ok(()),
             },
             IpAddr::V6(v6) => {
-                for inner in embedded(v6).into_iter().flatten() {
+                let translated = self.nat64.iter().find_map(|prefix| prefix.translate(v6));
+                for inner in embedded(v6).into_iter().flatten().chain(translated) {
                     if let Some(reason) = reason_v4(inner).filter(|_| !self.names(inner.into())) {
                         return Err(Forbidden::Embedded { address: ip, inner, reason });
                     }
                 }
                 // A mapped address is the IPv4 address: if that may be reached, so may this.
-                if v6.to_ipv4_mapped().is_some() {
+                // So is one that a named prefix translates.
+                if v6.to_ipv4_mapped().is_some() || translated.is_some() {
                     return Ok(());
                 }
                 match reason_v6(v6) {
@@ -258,7 +314,7 @@ impl Guard {
             return Err(Forbidden::Scheme { scheme: url.scheme().to_owned() });
         }
         let host = url.host().ok_or(Forbidden::NoHost)?;
-        if let Some(port) = url.port().filter(|port| FORBIDDEN_PORTS.contains(port) || *port == 0) {
+        if let Some(port) = url.port().filter(|port| FORBIDDEN_PORTS.contains(port)) {
             return Err(Forbidden::Port { port });
         }
         match host {
@@ -310,6 +366,10 @@ fn reason_v6(ip: Ipv6Addr) -> Option<Reason> {
     let inside = |network: [u16; 8], length: u32| {
         (bits ^ Ipv6Addr::from(network).to_bits()) >> (128 - length) == 0
     };
+    // Teredo, which is judged by the addresses inside, is the one part of 2001::/23 that leads somewhere.
+    if inside([0x2001, 0, 0, 0, 0, 0, 0, 0], 32) {
+        return None;
+    }
     let range = FORBIDDEN_V6.iter().find(|&&(network, length, _)| inside(network, length));
     match range {
         Some(&(_, _, reason)) => Some(reason),

@@ -2,7 +2,7 @@
 //!
 //! `urls.txt` has an address a line, the line number from 0 is the page; `edges.tsv` has two page
 //! numbers a line, in the order in which pages came; this is what `wonbon order` reads. `states.tsv` has
-//! a line for each page that is done with, in that order: page, outcome, status, bytes, when it was
+//! a line for each finished page, in that order: page, outcome, status, bytes, when it was
 //! asked for (microseconds since 1970), and the page it leads to.
 //!
 //! Pages are all addresses that were let in, fetched or not. A redirect is a link. What a sitemap
@@ -11,7 +11,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use wonbon_files::ReplacedFile;
+use wonbon_files::{ReplacedFile, sync_directory};
 
 use crate::crawl::log_path;
 use crate::error::CrawlError;
@@ -73,6 +73,8 @@ pub fn write(directory: &Path) -> Result<GraphSize, CrawlError> {
     urls.finish()?;
     edges.finish()?;
     states.finish()?;
+    // The folder may be new.
+    sync_directory(directory)?;
     Ok(size)
 }
 

@@ -1,17 +1,18 @@
-//! The log of a crawl: the truth about it.
+//! The log of a crawl: an append-only file of records, from which everything else is derived.
 //!
-//! Everything else (frontier, archive's end, link graph, report) is what follows from it. The log is
-//! only ever appended to, in groups of records. A group is written when everything it speaks of, the
-//! records of the archive and the texts, is durable; its last record, the commit, says how long these
-//! files are then. What a crash leaves behind the last whole group is cut off, here and there, so a
-//! page is done with exactly when its group is durable.
+//! Frontier, link graph and report are computed from it, and the archive and the texts are as long as
+//! it says. Records are written in groups. A group is written when the archive records and texts that
+//! it refers to are durable; its last record, the commit, states the lengths of these files. After a
+//! crash all files are cut back to the last whole group, so a page is finished exactly when its group
+//! is durable.
 //!
 //! Bytes: the letters `wonbonCL`, the version, 4 bytes; then frames: length and CRC-32 of a record,
 //! 4 bytes each, little-endian, and the record (`records`).
 //!
-//! Guarantee: a torn end is told from damage. A group is begun when the one before is durable, so a
-//! bad frame with a whole group after its own cannot be the work of a crash: such a log is refused,
-//! not cut.
+//! Guarantee: a torn end is told from damage, and a damaged log is refused, never cut. A crash leaves a
+//! last group that ends early or has blocks of zeros where nothing was written; it never changes bytes,
+//! and a group is begun only when the one before is durable. So a frame that is whole but does not
+//! match its checksum is damage, and so is a bad frame with a commit after it.
 //!
 //! Cost: a few dozen bytes a fetched page, a few for each link, the text of each new address once;
 //! one `fdatasync` a group.
@@ -49,9 +50,7 @@ impl LogWriter {
     pub fn create(path: &Path) -> Result<Self, CrawlError> {
         let io = |source| CrawlError::io("create", path, source);
         let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(io)?;
-        let mut head = MAGIC.to_vec();
-        head.extend_from_slice(&VERSION.to_le_bytes());
-        file.write_all(&head).map_err(io)?;
+        file.write_all(&head_bytes()).map_err(io)?;
         Ok(LogWriter::on(path, file, HEAD_BYTES))
     }
 
@@ -130,9 +129,11 @@ pub fn read(
     let mut at = HEAD_BYTES;
     let mut group = Vec::new();
     let mut bytes = Vec::new();
-    loop {
-        let frame = read_frame(&mut input, total - at, &mut bytes).map_err(io)?;
-        let Some(record) = frame else { break };
+    let last = loop {
+        let record = match read_frame(&mut input, total - at, &mut bytes).map_err(io)? {
+            Frame::Record(record) => record,
+            other => break other,
+        };
         let begins = at;
         at += (FRAME_BYTES + bytes.len()) as u64;
         match record {
@@ -147,24 +148,47 @@ pub fn read(
             }
             record => group.push((record, begins)),
         }
-    }
+    };
     end.torn = total - end.length;
-    if let Some(damage) = commit_behind(input, path, at, end.length).map_err(io)? {
-        return Err(damaged(damage));
+    drop(input);
+    if !is_torn(path, at, end.length, &last).map_err(io)? {
+        return Err(damaged(at));
     }
     Ok(end)
 }
 
-/// The first record of a log, if it has a whole one.
+/// The first record of a log.
 ///
 /// # Errors
 ///
-/// The file is no log, or cannot be read.
-pub fn first(path: &Path) -> Result<Option<Record>, CrawlError> {
+/// [`CrawlError::NotBegun`] if the first group is torn: the crawl was interrupted while it was being
+/// begun. Otherwise, if the file is no log, is damaged, or cannot be read.
+pub fn first(path: &Path) -> Result<Record, CrawlError> {
     let io = |source| CrawlError::io("read", path, source);
     let mut input = open(path)?;
-    let left = input.get_ref().metadata().map_err(io)?.len() - HEAD_BYTES;
-    read_frame(&mut input, left, &mut Vec::new()).map_err(io)
+    let total = input.get_ref().metadata().map_err(io)?.len();
+    let mut at = HEAD_BYTES;
+    let mut bytes = Vec::new();
+    let mut first = None;
+    loop {
+        let frame = read_frame(&mut input, total - at, &mut bytes).map_err(io)?;
+        match (frame, first) {
+            (Frame::Record(Record::Commit(_)), Some(record)) => return Ok(record),
+            (Frame::Record(Record::Commit(_)), None) => {
+                return Err(CrawlError::Damaged { path: path.to_owned(), at });
+            }
+            (Frame::Record(record), before) => first = before.or(Some(record)),
+            (last, _) => {
+                drop(input);
+                return Err(if is_torn(path, at, HEAD_BYTES, &last).map_err(io)? {
+                    CrawlError::NotBegun { path: path.to_owned() }
+                } else {
+                    CrawlError::Damaged { path: path.to_owned(), at }
+                });
+            }
+        }
+        at += (FRAME_BYTES + bytes.len()) as u64;
+    }
 }
 
 /// Opens a log and reads its head.
@@ -173,10 +197,13 @@ fn open(path: &Path) -> Result<BufReader<File>, CrawlError> {
     let file = File::open(path).map_err(io)?;
     let mut input = BufReader::with_capacity(1 << 20, file);
     let mut head = [0; HEAD_BYTES as usize];
-    match input.read_exact(&mut head) {
-        Ok(()) if head[..8] == *MAGIC => {}
-        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(io(error)),
-        _ => return Err(CrawlError::NoLog { path: path.to_owned() }),
+    let length = read_up_to(&mut input, &mut head).map_err(io)?;
+    let is_zeros = head.iter().all(|&byte| byte == 0);
+    if is_zeros || (length < head.len() && head_bytes().starts_with(&head[..length])) {
+        return Err(CrawlError::NotBegun { path: path.to_owned() });
+    }
+    if length < head.len() || head[..8] != *MAGIC {
+        return Err(CrawlError::NoLog { path: path.to_owned() });
     }
     let version = u32::from_le_bytes(head[8..].try_into().expect("four bytes"));
     if version != VERSION {
@@ -189,6 +216,25 @@ fn open(path: &Path) -> Result<BufReader<File>, CrawlError> {
     Ok(input)
 }
 
+/// What every log begins with.
+fn head_bytes() -> Vec<u8> {
+    [&MAGIC[..], &VERSION.to_le_bytes()].concat()
+}
+
+/// Fills `bytes` as far as the input goes; returns how far that is.
+fn read_up_to(input: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < bytes.len() {
+        match input.read(&mut bytes[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
 /// Reads the record that stands at a place that [`read`] told.
 ///
 /// # Errors
@@ -196,51 +242,79 @@ fn open(path: &Path) -> Result<BufReader<File>, CrawlError> {
 /// There is none, or the file cannot be read.
 pub fn read_at(file: &mut File, at: u64) -> io::Result<Record> {
     file.seek(SeekFrom::Start(at))?;
-    let record = read_frame(&mut BufReader::new(file), u64::MAX, &mut Vec::new())?;
-    record.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "there is no record"))
+    match read_frame(&mut BufReader::new(file), u64::MAX, &mut Vec::new())? {
+        Frame::Record(record) => Ok(record),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "there is no record")),
+    }
 }
 
-/// One record, if there is a whole one.
-fn read_frame(input: &mut impl Read, left: u64, bytes: &mut Vec<u8>) -> io::Result<Option<Record>> {
+/// What stands where a record should begin.
+enum Frame {
+    /// A record.
+    Record(Record),
+    /// Less than its length says.
+    Short,
+    /// Something that is no record.
+    Bad,
+}
+
+/// Reads a record out of the next `left` bytes.
+fn read_frame(input: &mut impl Read, left: u64, bytes: &mut Vec<u8>) -> io::Result<Frame> {
     let mut frame = [0; FRAME_BYTES];
     if left < FRAME_BYTES as u64 {
-        return Ok(None);
+        return Ok(Frame::Short);
     }
     input.read_exact(&mut frame)?;
     let length = u32::from_le_bytes(frame[..4].try_into().expect("four bytes")) as usize;
     let checksum = u32::from_le_bytes(frame[4..].try_into().expect("four bytes"));
     if length > MOST_RECORD_BYTES || (FRAME_BYTES + length) as u64 > left {
-        return Ok(None);
+        return Ok(Frame::Short);
     }
     bytes.resize(length, 0);
     input.read_exact(bytes)?;
     if crc32fast::hash(bytes) != checksum {
-        return Ok(None);
+        return Ok(Frame::Bad);
     }
-    Ok(Record::read(bytes).ok())
+    Ok(Record::read(bytes).map_or(Frame::Bad, Frame::Record))
 }
 
-/// Looks behind a bad frame at `bad` for the commit of a later group than the one that begins at
-/// `group`; tells where the damage is if there is one.
-fn commit_behind(
-    input: BufReader<File>,
-    path: &Path,
-    bad: u64,
-    group: u64,
-) -> io::Result<Option<u64>> {
-    drop(input);
+/// Whether a crash explains what follows the last whole group, which ends at `group`; the frame at
+/// `last_at` is `last`.
+fn is_torn(path: &Path, last_at: u64, group: u64, last: &Frame) -> io::Result<bool> {
     let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(bad))?;
-    let mut rest = Vec::new();
-    file.read_to_end(&mut rest)?;
-    let later = rest.windows(FRAME_BYTES + COMMIT_BYTES).any(|frame| {
+    file.seek(SeekFrom::Start(group))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    let behind = &tail[(last_at - group).min(tail.len() as u64) as usize..];
+    let commits = behind.windows(FRAME_BYTES + COMMIT_BYTES).filter_map(|frame| {
         let (frame, record) = frame.split_at(FRAME_BYTES);
-        record[0] == COMMIT
-            && frame[..4] == (COMMIT_BYTES as u32).to_le_bytes()
-            && frame[4..] == crc32fast::hash(record).to_le_bytes()
-            && matches!(Record::read(record), Ok(Record::Commit(commit)) if commit.group > group)
+        // The length is not compared: it may be what is damaged.
+        let is_commit = record[0] == COMMIT && frame[4..] == crc32fast::hash(record).to_le_bytes();
+        match Record::read(record) {
+            Ok(Record::Commit(commit)) if is_commit => Some(commit.group),
+            _ => None,
+        }
     });
-    Ok(later.then_some(bad))
+    match commits.max() {
+        // A group after this one: this one was durable.
+        Some(commit) if commit > group => Ok(false),
+        commit => {
+            let is_changed = commit.is_some() || matches!(last, Frame::Bad);
+            Ok(!is_changed || has_unwritten_block(&tail, group))
+        }
+    }
+}
+
+/// Whether a block of a file's tail, which begins at `offset`, was never written: it is zeros.
+fn has_unwritten_block(tail: &[u8], offset: u64) -> bool {
+    /// The smallest unit that disks write.
+    const BLOCK: usize = 512;
+    /// Records have fewer zeros in a row; the blocks at either end may be as short.
+    const FEWEST: usize = 64;
+    let is_unwritten = |block: &[u8]| block.len() >= FEWEST && block.iter().all(|&byte| byte == 0);
+    let to_boundary = (BLOCK - (offset % BLOCK as u64) as usize).min(tail.len());
+    let (first, others) = tail.split_at(to_boundary);
+    is_unwritten(first) || others.chunks(BLOCK).any(is_unwritten)
 }
 
 #[cfg(test)]
@@ -293,28 +367,78 @@ mod tests {
         }
         for cut in 0..HEAD_BYTES as usize {
             std::fs::write(&path, &whole[..cut]).unwrap();
-            assert!(matches!(pages(&path), Err(CrawlError::NoLog { .. })));
+            assert!(matches!(pages(&path), Err(CrawlError::NotBegun { .. })));
         }
     }
 
     #[test]
-    fn a_changed_byte_before_the_last_group_is_damage_and_in_it_a_torn_end() {
+    fn a_flipped_bit_anywhere_is_damage_and_not_a_torn_end() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let ends = written(&path, &[&[1, 2], &[3], &[400, 500, 600]]);
+        written(&path, &[&[1, 2], &[3], &[400, 500, 600]]);
         let whole = std::fs::read(&path).unwrap();
-        for at in HEAD_BYTES as usize..whole.len() {
+        for bit in HEAD_BYTES as usize * 8..whole.len() * 8 {
             let mut changed = whole.clone();
-            changed[at] ^= 0x10;
+            changed[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, &changed).unwrap();
-            match pages(&path) {
-                Err(CrawlError::Damaged { .. }) => assert!((at as u64) < ends[2], "{at}"),
-                Ok((pages, _)) => {
-                    assert!(at as u64 >= ends[2], "{at}");
-                    assert_eq!(pages, [1, 2, 3]);
-                }
-                Err(other) => panic!("{other:?}"),
-            }
+            let read = pages(&path);
+            assert!(matches!(read, Err(CrawlError::Damaged { .. })), "bit {bit}: {read:?}");
         }
+    }
+
+    #[test]
+    fn a_flipped_bit_in_a_single_group_is_damage_for_the_first_record_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        written(&path, &[&[1, 2]]);
+        let whole = std::fs::read(&path).unwrap();
+        assert!(matches!(first(&path), Ok(Record::Taken(1))));
+        for bit in 0..whole.len() * 8 {
+            let mut changed = whole.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &changed).unwrap();
+            let first = first(&path);
+            let is_refused = matches!(
+                first,
+                Err(CrawlError::Damaged { .. }
+                    | CrawlError::NoLog { .. }
+                    | CrawlError::OtherVersion { .. })
+            );
+            assert!(is_refused, "bit {bit}: {first:?}");
+        }
+        for cut in 0..whole.len() {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            let first = first(&path);
+            assert!(matches!(first, Err(CrawlError::NotBegun { .. })), "cut at {cut}: {first:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_that_were_not_written_before_the_power_failed_are_a_torn_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let many: Vec<u32> = (1_000_000..1_000_200).collect();
+        let ends = written(&path, &[&[1], &many]);
+        let whole = std::fs::read(&path).unwrap();
+        let first_block = (ends[1] as usize).next_multiple_of(512);
+        for block in (first_block..whole.len() - 512).step_by(512) {
+            let mut changed = whole.clone();
+            changed[block..block + 512].fill(0);
+            std::fs::write(&path, &changed).unwrap();
+            let (pages, end) = pages(&path).unwrap();
+            assert_eq!((pages, end.length), (vec![1], ends[1]), "block at {block}");
+        }
+        // The same in a group that another one follows is damage.
+        let ends = {
+            let path = folder.path().join("three");
+            let ends = written(&path, &[&[1], &many, &[2]]);
+            std::fs::copy(&path, folder.path().join("log")).unwrap();
+            ends
+        };
+        let mut changed = std::fs::read(&path).unwrap();
+        let block = (ends[1] as usize).next_multiple_of(512);
+        changed[block..block + 512].fill(0);
+        std::fs::write(&path, &changed).unwrap();
+        assert!(matches!(pages(&path), Err(CrawlError::Damaged { .. })));
     }
 }

@@ -4,7 +4,7 @@
 //! needs no memory of the crawl happens here too: links are made canonical, those out of the scope
 //! counted and dropped, the row of text written, the page handed to the sink.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -44,15 +44,50 @@ pub(crate) struct ToRead<J> {
     pub(crate) answer: Box<Answer>,
 }
 
+/// A link of a page.
+pub(crate) struct FoundLink {
+    /// Its target in canonical form.
+    pub(crate) address: String,
+    /// Path and query as they are in the link, if parameters were dropped in every link of the page
+    /// to this target.
+    pub(crate) as_linked: Option<String>,
+}
+
+/// Collects the links of a page.
+#[derive(Default)]
+struct FoundLinks {
+    links: Vec<FoundLink>,
+    /// Where a target is among the links; none if it is out of the scope.
+    places: HashMap<String, Option<usize>>,
+    out_of_scope: u64,
+}
+
+impl FoundLinks {
+    fn push(&mut self, target: Url, as_linked: Option<String>, is_in_scope: bool) {
+        match self.places.get(target.as_str()) {
+            Some(&Some(place)) if as_linked.is_none() => self.links[place].as_linked = None,
+            Some(_) => {}
+            None => {
+                let place = is_in_scope.then_some(self.links.len());
+                self.places.insert(target.as_str().to_owned(), place);
+                if is_in_scope {
+                    self.links.push(FoundLink { address: target.into(), as_linked });
+                } else {
+                    self.out_of_scope += 1;
+                }
+            }
+        }
+    }
+}
+
 /// What was read.
 pub(crate) struct ReadPage {
     pub(crate) answer: Box<Answer>,
     pub(crate) digest: [u8; 20],
     /// Why there is nothing more, if there is not.
     pub(crate) failed: Option<ReadFailure>,
-    /// Links in canonical form, in the order of the page, none twice, those out of the scope left
-    /// out.
-    pub(crate) links: Vec<String>,
+    /// Links in the order of the page, none twice, those out of the scope left out.
+    pub(crate) links: Vec<FoundLink>,
     pub(crate) out_of_scope: u64,
     /// The address the page says it should be known by, if it is another one.
     pub(crate) canonical: Option<String>,
@@ -178,19 +213,17 @@ impl ReadingRules {
         let mut page = ReadPage::empty(answer, None);
         page.charset = core.charset;
         let directives = self.directives(&page.answer, &bytes, core.charset);
-        let mut seen: HashSet<String> = HashSet::new();
+        let mut found = FoundLinks::default();
         for link in core.page.links.iter().filter(|_| !directives.nofollow) {
             let Ok(target) = self.rules.canonical(None, &link.url) else { continue };
-            if target == *url || seen.contains(target.as_str()) {
+            if target == *url {
                 continue;
             }
-            seen.insert(target.as_str().to_owned());
-            if self.scope.check(&target, u32::from(depth) + 1).is_ok() {
-                page.links.push(target.into());
-            } else {
-                page.out_of_scope += 1;
-            }
+            let as_linked = self.rules.path_as_linked(None, &link.url, &target);
+            let is_in_scope = self.scope.check(&target, u32::from(depth) + 1).is_ok();
+            found.push(target, as_linked, is_in_scope);
         }
+        (page.links, page.out_of_scope) = (found.links, found.out_of_scope);
         let canonical = core.page.canonical.as_deref();
         let canonical = canonical.and_then(|text| self.rules.canonical(Some(url), text).ok());
         page.canonical = canonical.filter(|target| target != url).map(String::from);
@@ -252,18 +285,14 @@ impl ReadingRules {
         };
         let sitemap = unpacked.map(|bytes| sitemap::parse(&bytes, limits)).unwrap_or_default();
         let mut page = ReadPage::empty(answer, failed);
-        let mut seen: HashSet<String> = HashSet::new();
+        let mut found = FoundLinks::default();
         for entry in &sitemap.pages {
             let Ok(target) = self.rules.canonical(None, &entry.url) else { continue };
-            if !seen.insert(target.as_str().to_owned()) {
-                continue;
-            }
-            if self.scope.check(&target, 1).is_ok() {
-                page.links.push(target.into());
-            } else {
-                page.out_of_scope += 1;
-            }
+            let as_linked = self.rules.path_as_linked(None, &entry.url, &target);
+            let is_in_scope = self.scope.check(&target, 1).is_ok();
+            found.push(target, as_linked, is_in_scope);
         }
+        (page.links, page.out_of_scope) = (found.links, found.out_of_scope);
         page.sitemaps = sitemap
             .sitemaps
             .iter()

@@ -39,17 +39,18 @@ impl Pattern {
             Some(text) => (text, true),
             None => (text, false),
         };
-        let written = comparable(text);
-        let length = written.len() + usize::from(to_the_end);
-        let pieces: Vec<&[u8]> = written.split(|&byte| byte == b'*').collect();
-        let last = pieces.len() - 1;
+        // Stars are looked for before the rest is encoded: `%2A` is no star.
+        let pieces: Vec<Vec<u8>> = text.split(|&byte| byte == b'*').map(comparable).collect();
+        let stars = pieces.len() - 1;
+        let length = pieces.iter().map(Vec::len).sum::<usize>() + stars + usize::from(to_the_end);
+        let last = stars;
         let parts = pieces
-            .iter()
+            .into_iter()
             .enumerate()
-            .filter(|&(number, piece)| {
-                number == 0 || !piece.is_empty() || (number == last && to_the_end)
+            .filter(|(number, piece)| {
+                *number == 0 || !piece.is_empty() || (*number == last && to_the_end)
             })
-            .map(|(_, piece)| piece.to_vec())
+            .map(|(_, piece)| piece)
             .collect();
         Pattern { parts, to_the_end, length }
     }
@@ -91,9 +92,20 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-/// A path as RFC 9309 compares it: bytes that are not ASCII, spaces and controls are
-/// percent-encoded; `%XX` of an unreserved character is that character; other `%XX` have upper case
-/// digits. So `%2F` is not `/`, and `%7E` is `~`.
+/// Characters that stand for themselves in a path that is compared: the unreserved ones of RFC 3986,
+/// and the reserved ones but `*`, `$` and `'`. The first two are special in patterns, so a literal one is
+/// percent-encoded on both sides; the last is percent-encoded in URLs by some parsers and not by others.
+fn is_plain(byte: u8) -> bool {
+    is_unreserved(byte) || b":/?#[]@!&()+,;=".contains(&byte)
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+/// A path as RFC 9309 compares it (section 2.2.2): `%XX` of an unreserved character is that character,
+/// other `%XX` have upper case digits, and everything that is not plain is percent-encoded. So `%2F` is
+/// not `/`, `%7E` is `~`, and `<`, `{` or a quotation mark are the same plain and encoded.
 pub(crate) fn comparable(text: &[u8]) -> Vec<u8> {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let escape = |out: &mut Vec<u8>, byte: u8| {
@@ -104,22 +116,17 @@ pub(crate) fn comparable(text: &[u8]) -> Vec<u8> {
     while at < text.len() {
         let byte = text[at];
         at += 1;
-        if byte == b'%' {
-            match hexadecimal_byte(&text[at..]) {
-                Some(byte) => {
-                    at += 2;
-                    if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                        out.push(byte);
-                    } else {
-                        escape(&mut out, byte);
-                    }
+        match hexadecimal_byte(&text[at..]).filter(|_| byte == b'%') {
+            Some(encoded) => {
+                at += 2;
+                if is_unreserved(encoded) {
+                    out.push(encoded);
+                } else {
+                    escape(&mut out, encoded);
                 }
-                None => out.push(b'%'),
             }
-        } else if byte.is_ascii_graphic() {
-            out.push(byte);
-        } else {
-            escape(&mut out, byte);
+            None if is_plain(byte) => out.push(byte),
+            None => escape(&mut out, byte),
         }
     }
     out

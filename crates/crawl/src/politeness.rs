@@ -10,7 +10,7 @@
 //! crawl's delay up to a limit, and is at least what `Retry-After` says (within the limit). Each
 //! answer of another kind halves it again, so a crawl finds the pace a host bears.
 //!
-//! No clock here: whoever asks says what time it is, which makes all of it testable without waiting.
+//! Nothing here reads a clock: the caller passes the time, so tests need not wait.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -136,8 +136,8 @@ impl Politeness {
         pace.crawl_delay = pace.crawl_delay.max(delay.min(most));
     }
 
-    /// A host that was asked before this process began: when, nobody knows.
-    pub(crate) fn was_asked(&mut self, host: u32, now: Instant) {
+    /// Lets a host rest for its delay that was asked at an unknown time, by an earlier process.
+    pub(crate) fn rest_after_unknown_request(&mut self, host: u32, now: Instant) {
         let delay = self.delay(host);
         self.host(host).pace.delay_until(now + delay);
     }

@@ -1,10 +1,10 @@
-//! The sweep before: what a page was then.
+//! The previous sweep: validators and bodies of pages that were crawled before.
 //!
-//! A crawl over pages that were crawled before asks for them conditionally. A page that the server
-//! says is as it was is read from the archive of the sweep before, so its links, its text and what
-//! the sink says of it come about as if it had been sent. A page that was unchanged then already
-//! stands in the archive of the sweep before that one, and so on: the sweeps before must be kept as
-//! long as their pages live.
+//! A crawl over pages of an earlier crawl requests them conditionally. A page that the server reports
+//! as unchanged is read from the archive of the previous sweep, so its links, its text and the verdict
+//! of the sink are those it would have if it had been sent. A page that was unchanged then, too, is in
+//! the archive of the sweep before that one, and so on: earlier sweeps must be kept as long as their
+//! pages exist.
 //!
 //! Cost: the addresses of the crawl before in memory, 8 bytes a page, some 50 for each page with a
 //! body of its own.

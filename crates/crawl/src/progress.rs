@@ -129,7 +129,7 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct ControlState {
     stopped: AtomicBool,
-    let_go: AtomicBool,
+    abandon_requests: AtomicBool,
     paused: AtomicBool,
     changed: Notify,
 }
@@ -141,10 +141,10 @@ impl Control {
         self.state.changed.notify_one();
     }
 
-    /// As [`stop`](Control::stop), but requests under way are let go: their pages are asked for again
-    /// when the crawl goes on, as after a crash. What came already is written.
-    pub fn let_go(&self) {
-        self.state.let_go.store(true, Ordering::Release);
+    /// As [`stop`](Control::stop), but requests under way are abandoned: their pages are requested again
+    /// when the crawl is resumed, as after a crash. Answers that arrived are written.
+    pub fn abandon_requests(&self) {
+        self.state.abandon_requests.store(true, Ordering::Release);
         self.stop();
     }
 
@@ -178,10 +178,10 @@ impl Control {
         self.state.stopped.load(Ordering::Acquire)
     }
 
-    /// Whether requests under way are let go.
+    /// Whether requests under way are abandoned.
     #[must_use]
-    pub fn is_let_go(&self) -> bool {
-        self.state.let_go.load(Ordering::Acquire)
+    pub fn abandons_requests(&self) -> bool {
+        self.state.abandon_requests.load(Ordering::Acquire)
     }
 
     /// Whether it is to pause.

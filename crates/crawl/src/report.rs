@@ -55,7 +55,7 @@ pub struct GatheredSite {
 ///
 /// The link graph cannot be read.
 pub fn page(directory: &Path, plan: &Plan, summary: &Summary) -> Result<String, CrawlError> {
-    let fetched = gathered(directory, plan)?;
+    let fetched = gather(directory, plan)?;
     Ok(page_of(&fetched, plan, summary))
 }
 
@@ -140,7 +140,7 @@ pub fn page_of(fetched: &Gathered, plan: &Plan, summary: &Summary) -> String {
 /// # Errors
 ///
 /// The link graph cannot be read.
-pub fn gathered(directory: &Path, plan: &Plan) -> Result<Gathered, CrawlError> {
+pub fn gather(directory: &Path, plan: &Plan) -> Result<Gathered, CrawlError> {
     let folder = directory.join("graph");
     let reading = Reading { site: plan.params.site, ..Reading::default() };
     let read = Graph::read(&folder, &reading, &())

@@ -34,3 +34,8 @@ fn the_corpus_of_sitemap_breaks_no_promise() {
 fn the_corpus_of_warc_breaks_no_promise() {
     replay("warc", harness::warc);
 }
+
+#[test]
+fn the_corpus_of_webgraph_breaks_no_promise() {
+    replay("webgraph", harness::webgraph);
+}

@@ -26,7 +26,7 @@ use Reason::{
 };
 use Why::{LeadsTo, Local, NoUrl, Not, Port, Scheme};
 
-const HOSTILE: [(&str, Why); 118] = [
+const HOSTILE: [(&str, Why); 132] = [
     // This machine, in every notation that resolvers and browsers take.
     ("http://127.0.0.1/", Not(Loopback)),
     ("http://127.0.0.1:8080/", Not(Loopback)),
@@ -143,12 +143,27 @@ const HOSTILE: [(&str, Why); 118] = [
     ("http://240.0.0.1/", Not(Reserved)),
     ("http://192.0.0.1/", Not(Reserved)),
     ("http://[4000::1]/", Not(Reserved)),
+    // For protocols, and what the 6bone gave back.
+    ("http://[2001:1::1]/", Not(Reserved)),
+    ("http://[2001:3::1]/", Not(Reserved)),
+    ("http://[2001:4:112::1]/", Not(Reserved)),
+    ("http://[2001:10::1]/", Not(Reserved)),
+    ("http://[2001:20::1]/", Not(Reserved)),
+    ("http://[2001:30::1]/", Not(Reserved)),
+    ("http://[2001:1ff:ffff::1]/", Not(Reserved)),
+    ("http://[3ffe::1]/", Not(Reserved)),
+    ("http://[3ffe:ffff::1]/", Not(Reserved)),
     // Other schemes, other services, no address at all.
     ("file:///etc/passwd", Scheme),
     ("gopher://example.org/", Scheme),
     ("ftp://example.org/", Scheme),
     ("http://example.org:22/", Port),
     ("http://example.org:6379/", Port),
+    ("http://example.org:0/", Port),
+    ("http://example.org:6669/", Port),
+    ("http://example.org:6679/", Port),
+    ("http://example.org:6697/", Port),
+    ("https://example.org:10080/", Port),
     ("http://256.256.256.256/", NoUrl),
 ];
 
@@ -270,5 +285,47 @@ proptest! {
         if Guard::default().permits(IpAddr::V6(ip)).is_ok() {
             prop_assert!(bits >> 125 == 1 || bits >> 96 == 0 || ip.segments()[0] == 0x64);
         }
+    }
+}
+
+#[test]
+fn addresses_of_a_translated_network_are_judged_by_what_they_lead_to() {
+    use wonbon_crawl::guard::Nat64Prefix;
+    // 10.1.2.3 and 93.184.215.14 under a prefix of each length (RFC 6052, section 2.2).
+    let cases = [
+        ("2a00:1450::/32", "2a00:1450:a01:203::", "2a00:1450:5db8:d70e::"),
+        ("2a00:1450:100::/40", "2a00:1450:10a:102:3::", "2a00:1450:15d:b8d7:e::"),
+        ("2a00:1450:122::/48", "2a00:1450:122:a01:2:300::", "2a00:1450:122:5db8:d7:e00::"),
+        ("2a00:1450:122:300::/56", "2a00:1450:122:30a:1:203::", "2a00:1450:122:35d:b8:d70e::"),
+        (
+            "2a00:1450:122:344::/64",
+            "2a00:1450:122:344:a:102:300:0",
+            "2a00:1450:122:344:5d:b8d7:e00:0",
+        ),
+        (
+            "2a00:1450:122:344::/96",
+            "2a00:1450:122:344::10.1.2.3",
+            "2a00:1450:122:344::93.184.215.14",
+        ),
+        // A prefix of the local network may be named too.
+        ("fd00:64::/96", "fd00:64::10.1.2.3", "fd00:64::93.184.215.14"),
+    ];
+    for (prefix, private, public) in cases {
+        let guard = Guard::default().with_nat64(vec![prefix.parse::<Nat64Prefix>().unwrap()]);
+        let judge = |text: &str| guard.permits(text.parse().unwrap());
+        assert!(
+            matches!(
+                judge(private),
+                Err(Forbidden::Embedded { inner, reason: Private, .. })
+                    if inner == Ipv4Addr::new(10, 1, 2, 3)
+            ),
+            "{prefix}: {:?}",
+            judge(private)
+        );
+        assert_eq!(judge(public), Ok(()), "{prefix}");
+    }
+    assert!(Guard::default().permits("fd00:64::93.184.215.14".parse().unwrap()).is_err());
+    for bad in ["10.0.0.0/8", "fd00::/33", "fd00::/128", "fd00::1", "x"] {
+        assert!(bad.parse::<Nat64Prefix>().is_err(), "{bad}");
     }
 }

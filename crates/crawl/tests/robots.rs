@@ -139,8 +139,8 @@ const FOUND: [Case; 31] = [
         "/x",
         false,
     ),
-    // A crawl delay is a line of a group: the next agent begins another.
-    ("User-agent: a\nCrawl-delay: 5\nUser-agent: wonbon\nDisallow: /x\n", "a", "/x", true),
+    // A crawl delay is no rule, so it does not end the agents of a group.
+    ("User-agent: a\nCrawl-delay: 5\nUser-agent: wonbon\nDisallow: /x\n", "a", "/x", false),
     // Rules before any agent belong to nobody.
     ("Disallow: /x\nUser-agent: *\nDisallow: /y\n", "wonbon", "/x", true),
     // The product token ends before a version.
@@ -196,7 +196,7 @@ fn bytes_that_are_not_utf8_are_compared_encoded() {
 #[test]
 fn delays_are_bounded_and_sitemaps_belong_to_all() {
     let file = "Sitemap: https://example.org/a.xml\nUser-agent: wonbon\nCrawl-delay: 2.5\n\
-        sitemap:/b.xml\nUser-agent: *\nCrawl-delay: 99999\n";
+        sitemap:/b.xml\nDisallow: /x\nUser-agent: *\nCrawl-delay: 99999\n";
     let named = Robots::parse(file.as_bytes(), "wonbon");
     assert_eq!(named.crawl_delay(), Some(Duration::from_millis(2500)));
     assert_eq!(named.sitemaps(), ["https://example.org/a.xml", "/b.xml"]);

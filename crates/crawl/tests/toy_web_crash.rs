@@ -78,20 +78,12 @@ fn crawl_here(folder: &Path, ports: &[u16]) {
         names,
         certificates: None,
     };
-    let crawl = if folder.join("crawl.log").exists() {
-        match Crawl::resume(folder, plan.clone()) {
-            // Killed before the first group was durable: nothing had begun.
-            Err(CrawlError::NoLog { .. } | CrawlError::NoCrawl { .. }) => {
-                std::fs::remove_dir_all(folder).unwrap();
-                Crawl::begin(folder, plan, None)
-            }
-            resumed => resumed,
+    let crawl = match Crawl::resume(folder, plan.clone()) {
+        // Killed before the first group was durable: nothing had begun.
+        Err(CrawlError::NotBegun { .. } | CrawlError::NoCrawl { .. }) => {
+            Crawl::begin(folder, plan, None)
         }
-    } else {
-        if folder.exists() {
-            std::fs::remove_dir_all(folder).unwrap();
-        }
-        Crawl::begin(folder, plan, None)
+        resumed => resumed,
     };
     let network = Arc::new(Network::new(config).unwrap());
     let summary = crawl.unwrap().run(network, None, &Unwatched, &Control::default()).unwrap();

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
-use toy_web::{Asked, Reply, ToyHost, crawl, linking, plan, with_outcome};
+use toy_web::{Asked, Reply, ToyHost, crawl, linking, network, plan, with_outcome};
+use wonbon_crawl::crawl::Crawl;
+use wonbon_crawl::progress::{Control, Unwatched};
 use wonbon_crawl::records::Outcome;
 
 #[test]
@@ -125,4 +127,40 @@ fn a_host_that_does_not_answer_does_not_hold_up_others() {
     assert_eq!(silent.len(), 41);
     // Eight pages three times each, and those that waited in line meanwhile.
     assert!(dead.paths().len() < 41 * 3, "{}", dead.paths().len());
+}
+
+#[test]
+fn robots_txt_is_asked_about_the_address_as_it_is_in_the_link() {
+    let robots = "User-agent: *\nDisallow: /*?utm_source=\n";
+    let other = ToyHost::start("other.toy", 43, move |asked| match asked.path.as_str() {
+        "/robots.txt" => Reply::typed("text/plain", robots),
+        path => Reply::page(linking(path, ["/"])),
+    });
+    let elsewhere = [other.url("/far?utm_source=x"), other.url("/near?fbclid=1")];
+    let host = ToyHost::start("linked.toy", 42, move |asked| match asked.path.as_str() {
+        "/robots.txt" => Reply::typed("text/plain", robots),
+        "/" => {
+            let here = ["/a?utm_source=x", "/b?utm_source=x", "/c?utm_medium=y", "/moved", "/b"];
+            Reply::page(linking("home", elsewhere.iter().map(String::as_str).chain(here)))
+        }
+        "/moved" => Reply::redirect(302, "/d?utm_source=x"),
+        path => Reply::page(linking(path, ["/"])),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = plan(&[host.url("/")]);
+    plan.pace.pages = Some(1);
+    crawl(folder.path(), &plan, &[&host, &other]);
+    // A crawl that is resumed knows from its log how pages were linked to.
+    plan.pace.pages = None;
+    let resumed = Crawl::resume(folder.path(), plan.clone()).unwrap();
+    let fetcher = network(&plan, &[&host, &other]);
+    resumed.run(fetcher, None, &Unwatched, &Control::default()).unwrap();
+    assert_eq!(
+        with_outcome(folder.path(), Outcome::Disallowed),
+        ["linked.toy/a", "linked.toy/d", "other.toy/far"]
+    );
+    let mut asked = host.paths();
+    asked.retain(|path| path != "/robots.txt");
+    asked.sort();
+    assert_eq!(asked, ["/", "/b", "/c", "/moved"]);
 }

@@ -108,7 +108,7 @@ impl Head {
         let is_chunked = self.all("transfer-encoding").any(|value| {
             value.split(',').any(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
         });
-        let joined = if is_chunked { unchunked(raw) } else { None };
+        let joined = if is_chunked { join_chunks(raw) } else { None };
         let mut body = match joined {
             Some((bytes, end)) => Body { bytes: Cow::Owned(bytes), end },
             None => Body { bytes: Cow::Borrowed(raw), end: End::Whole },
@@ -216,7 +216,7 @@ fn bounded(mut decoder: impl Read, limit: usize) -> (Vec<u8>, End) {
 }
 
 /// Puts chunks together; none if these are no chunks at all.
-fn unchunked(raw: &[u8]) -> Option<(Vec<u8>, End)> {
+fn join_chunks(raw: &[u8]) -> Option<(Vec<u8>, End)> {
     let mut bytes = Vec::with_capacity(raw.len());
     let mut lines = Lines { block: raw, at: 0 };
     loop {

@@ -207,3 +207,13 @@ fn a_block_can_be_looked_at_and_taken_in_parts() {
     let next = reader.next_record().unwrap().unwrap();
     assert_eq!(next.header().target(), Some("http://b.example/"));
 }
+
+#[test]
+fn a_record_is_found_behind_megabytes_that_look_like_members() {
+    let good = response("http://a.example/", b"a");
+    for pattern in [[0x1f, 0x8b, 8, 8], [0x1f, 0x8b, 8, 0], [0x1f, 0x8b, 8, 4]] {
+        let file = [pattern.repeat(500_000), good.clone()].concat();
+        let (targets, errors) = read(&file);
+        assert_eq!(targets, ["http://a.example/"], "{pattern:?}: {}", errors.len());
+    }
+}

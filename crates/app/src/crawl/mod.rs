@@ -7,7 +7,7 @@ use std::path::Path;
 use wonbon_crawl::CrawlError;
 use wonbon_crawl::plan::Plan;
 use wonbon_crawl::progress::Summary;
-use wonbon_crawl::report::{Gathered, gathered, page_of};
+use wonbon_crawl::report::{Gathered, gather, page_of};
 
 pub use sink::StoreSink;
 
@@ -23,16 +23,11 @@ pub fn write_results(
     summary: &Summary,
 ) -> Result<Gathered, CrawlError> {
     wonbon_crawl::link_graph::write(directory)?;
-    let gathered = gathered(directory, plan)?;
+    let gathered = gather(directory, plan)?;
     let stats = serde_json::to_vec_pretty(summary).expect("counts have text for keys");
     let report = page_of(&gathered, plan, summary).into_bytes();
     for (name, bytes) in [("stats.json", stats), ("report.html", report)] {
-        let path = directory.join(name);
-        std::fs::write(&path, bytes).map_err(|source| CrawlError::Io {
-            doing: "write",
-            path,
-            source,
-        })?;
+        wonbon_files::replace(&directory.join(name), &bytes)?;
     }
     Ok(gathered)
 }

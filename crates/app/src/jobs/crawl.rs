@@ -81,7 +81,7 @@ impl Jobs {
                 StoreSink::sweep(self.store.clone(), begun, None)?;
                 Ok(())
             }
-            // It had not begun.
+            // It had not begun, or cannot be read, which the job says when it opens the crawl.
             Err(_) => Ok(()),
         }
     }
@@ -157,8 +157,9 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// Resumes the crawl of a job if it has begun, and begins it otherwise.
-fn open(
+/// Opens the crawl of a job: resumes one that has begun, begins one otherwise. A crawl that cannot be
+/// read is refused as it is.
+fn open_crawl(
     jobs: &Jobs,
     folder: &Path,
     request: &CrawlRequest,
@@ -167,22 +168,16 @@ fn open(
     match Crawl::plan_of(folder) {
         Ok(begun) => {
             // What decides its result stays as it was, whatever a later version would take for usual.
-            return Crawl::resume(folder, Plan { params: begun.params, pace: plan.pace });
+            Crawl::resume(folder, Plan { params: begun.params, pace: plan.pace })
         }
-        // Nothing, or what a kill left that came before the first record.
-        Err(CrawlError::NoCrawl { .. } | CrawlError::NoLog { .. }) => {}
-        Err(error) => return Err(error),
+        Err(CrawlError::NoCrawl { .. } | CrawlError::NotBegun { .. }) => {
+            let before = request
+                .sweep_of
+                .map(|number| jobs.config.directory.join(number.to_string()).join(FOLDER));
+            Crawl::begin(folder, plan, before.as_deref())
+        }
+        Err(error) => Err(error),
     }
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(|source| CrawlError::Io {
-            doing: "remove",
-            path: folder.to_owned(),
-            source,
-        })?;
-    }
-    let before =
-        request.sweep_of.map(|number| jobs.config.directory.join(number.to_string()).join(FOLDER));
-    Crawl::begin(folder, plan, before.as_deref())
 }
 
 pub(super) fn run(
@@ -192,10 +187,16 @@ pub(super) fn run(
     control: &Control,
 ) -> Result<Value, Stopped> {
     let directory = &jobs.config.directory;
-    let failed = |error: CrawlError| Stopped::Failed(sentence(&error, directory));
+    let failed = |error: CrawlError| {
+        let mut why = sentence(&error, directory);
+        if let Some(remedy) = error.remedy() {
+            why = format!("{why} ({remedy})");
+        }
+        Stopped::Failed(why)
+    };
     let plan = request.plan().map_err(|error| Stopped::Failed(error.to_string()))?;
     let folder = entry.directory.join(FOLDER);
-    let crawl = open(jobs, &folder, request, plan).map_err(failed)?;
+    let crawl = open_crawl(jobs, &folder, request, plan).map_err(failed)?;
     let plan = crawl.plan().clone();
     let sink = StoreSink::sweep(jobs.store.clone(), crawl.begun(), request.dates)
         .map_err(|error| store_failed(&error))?;

@@ -103,7 +103,7 @@ impl Jobs {
             let control = entry.hold().control.clone();
             match wanted {
                 Wanted::Paused => control.stop(),
-                Wanted::Cancelled => control.let_go(),
+                Wanted::Cancelled => control.abandon_requests(),
             }
         }
         drop(table);
@@ -248,7 +248,7 @@ impl Jobs {
             table.is_ending = true;
             for number in table.running.keys() {
                 let control = table.jobs[number].hold().control.clone();
-                if let_go { control.let_go() } else { control.stop() }
+                if let_go { control.abandon_requests() } else { control.stop() }
             }
             table.running.is_empty()
         };

@@ -84,7 +84,7 @@ impl Engine<'_> {
                     location.and_then(|to| self.state.rules.canonical(Some(&url), &to).ok());
                 // A body over the limit is not kept, and so says nothing.
                 let status = if answer.whole == Body::Whole { answer.status } else { 0 };
-                let body = unpacked_robots(&answer);
+                let body = unpack_robots(&answer);
                 self.archive(url.into(), answer);
                 match target.filter(|_| usize::from(job.hops) < robots::MAX_REDIRECTS) {
                     Some(url) => {
@@ -135,11 +135,19 @@ impl Engine<'_> {
     ) -> Result<(), CrawlError> {
         let mut done = done_of(page, Outcome::LostRedirect, job, &answer);
         let depth = self.state.pages[page as usize].depth;
-        let target = self.state.rules.canonical(Some(&self.url_of(page)), location).ok();
+        let base = self.url_of(page);
+        let target = self.state.rules.canonical(Some(&base), location).ok();
         let target = target.filter(|_| job.hops < self.state.plan.pace.redirects);
+        let as_linked = target
+            .as_ref()
+            .and_then(|target| self.state.rules.path_as_linked(Some(&base), location, target));
         let target =
             target.and_then(|target| self.state.admit(target.as_str(), depth, &mut done.new).ok());
         let target = target.filter(|&target| target != page);
+        if let Some(target) = target {
+            let is_new = !done.new.is_empty();
+            self.state.note_link(target, as_linked, is_new, &mut done);
+        }
         let mut exchange = Exchange::new(self.state.addresses.address(page), answer);
         self.in_memory += 1;
         let Some(target) = target else {
@@ -250,7 +258,7 @@ fn retry_after(answer: &Answer) -> Option<Duration> {
     Some(until.since(Timestamp::now())).filter(|wait| !wait.is_zero())
 }
 
-fn unpacked_robots(answer: &Answer) -> Vec<u8> {
+fn unpack_robots(answer: &Answer) -> Vec<u8> {
     let most = answer.body.len().max(robots::MAX_BYTES * 4);
     let unpacked = unpack(&answer.body, &answer.content_coding(), most).ok();
     let mut body = unpacked.map(Cow::into_owned).unwrap_or_default();

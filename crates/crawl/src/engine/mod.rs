@@ -158,7 +158,7 @@ impl<'a> Engine<'a> {
         if parts.resumed && fetcher.is_live() {
             let now = Instant::now();
             (0..state.addresses.hosts().len() as u32)
-                .for_each(|host| politeness.was_asked(host, now));
+                .for_each(|host| politeness.rest_after_unknown_request(host, now));
         }
         for (&origin, known) in &state.robots {
             let host = state.addresses.origins()[origin as usize].host;
@@ -227,7 +227,7 @@ impl<'a> Engine<'a> {
         while let Ok(event) = events.try_recv() {
             match event {
                 Event::Committed { verdicts } => {
-                    verdicts.iter().for_each(|&(page, verdict)| state.judged(page, verdict));
+                    verdicts.iter().for_each(|&(page, verdict)| state.note_verdict(page, verdict));
                 }
                 Event::Failed(error) => return Err(error),
                 _ => {}
@@ -260,7 +260,7 @@ impl<'a> Engine<'a> {
 
     /// Why the crawl is over, if it is.
     fn end_reason(&self) -> Option<Ended> {
-        if self.in_memory > 0 || (self.active > 0 && !self.control.is_let_go()) {
+        if self.in_memory > 0 || (self.active > 0 && !self.control.abandons_requests()) {
             return None;
         }
         if self.control.is_stopped() {
@@ -320,7 +320,7 @@ impl<'a> Engine<'a> {
     }
 
     fn mark_taken(&mut self, page: u32) {
-        self.state.taken(page);
+        self.state.mark_taken(page);
         self.writer.send(ToWrite::Record(Record::Taken(page)));
     }
 
@@ -341,7 +341,7 @@ impl<'a> Engine<'a> {
             },
             Event::Archived => self.in_memory -= 1,
             Event::Committed { verdicts } => {
-                verdicts.iter().for_each(|&(page, verdict)| self.state.judged(page, verdict));
+                verdicts.iter().for_each(|&(page, verdict)| self.state.note_verdict(page, verdict));
             }
             Event::Failed(error) => return Err(error),
         }

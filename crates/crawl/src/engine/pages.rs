@@ -1,7 +1,7 @@
 //! What the reading threads found: links to admit, bodies seen before, further sitemaps.
 
 use crate::frontier::{Job, JobKind};
-use crate::page_reader::{ReadFailure, ReadPage};
+use crate::page_reader::{FoundLink, ReadFailure, ReadPage};
 use crate::records::{Done, Outcome, Record};
 use crate::state::NotAdmitted;
 use crate::writer::{EarlierBody, Exchange, ToWrite};
@@ -24,11 +24,16 @@ impl Engine<'_> {
         }
     }
 
-    fn admit_link(&mut self, address: &str, depth: u16, done: &mut Done) {
-        match self.state.admit(address, depth, &mut done.new) {
+    fn admit_link(&mut self, link: FoundLink, depth: u16, done: &mut Done) {
+        let known = done.new.len();
+        match self.state.admit(&link.address, depth, &mut done.new) {
             // The readers leave no link twice, but a page may link to itself.
             Ok(target) if target == done.page => {}
-            Ok(target) => done.links.push(target),
+            Ok(target) => {
+                done.links.push(target);
+                let is_new = done.new.len() > known;
+                self.state.note_link(target, link.as_linked, is_new, done);
+            }
             Err(NotAdmitted::OutOfScope) => self.state.stats.out_of_scope += 1,
             Err(NotAdmitted::Trap) => self.state.stats.traps += 1,
         }
@@ -49,18 +54,19 @@ impl Engine<'_> {
             done.digest = Some(digest);
             self.state.stats.out_of_scope += page.out_of_scope;
             let depth = self.state.pages[number as usize].depth.saturating_add(1);
-            for link in &links {
+            for link in links {
                 self.admit_link(link, depth, &mut done);
             }
             if let Some(canonical) = canonical
                 && let Ok(target) = self.state.admit(&canonical, depth, &mut done.new)
             {
+                self.state.note_link(target, None, false, &mut done);
                 done.target = Some(target);
                 if target != number && !done.links.contains(&target) {
                     done.links.push(target);
                 }
             }
-            let same = self.state.same_body(&digest).filter(|_| done.bytes > 0);
+            let same = self.state.find_same_body(&digest).filter(|_| done.bytes > 0);
             if let Some(earlier) = self.unchanged.remove(&number) {
                 done.outcome = Outcome::NotModified;
                 done.bytes = 0;
@@ -83,7 +89,7 @@ impl Engine<'_> {
         let origin = self.state.addresses.origin(number);
         self.archive(self.state.addresses.address(number), page.answer);
         self.state.stats.out_of_scope += page.out_of_scope;
-        for link in &page.links {
+        for link in page.links {
             self.admit_link(link, 1, &mut done);
         }
         self.finish(done);
@@ -102,7 +108,7 @@ impl Engine<'_> {
             if self.state.scope.check(&url, 0).is_err() {
                 continue;
             }
-            if let Some(page) = self.state.aside(url.as_str()) {
+            if let Some(page) = self.state.add_sitemap(url.as_str()) {
                 self.writer.send(ToWrite::Record(Record::Known(url.into())));
                 self.schedule(Job::new(JobKind::Sitemap(page)), false);
             }

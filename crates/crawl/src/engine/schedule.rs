@@ -92,7 +92,7 @@ impl Engine<'_> {
                 return self.await_robots(origin, job);
             };
             let url = self.url_of(page);
-            if !known.rules.allows(path_and_query(&url)) {
+            if !self.state.is_allowed(page, path_and_query(&url), &known.rules) {
                 return self.finish(Done::new(page, Outcome::Disallowed, Timestamp::now()));
             }
         }
@@ -153,7 +153,7 @@ impl Engine<'_> {
     /// The robots.txt of an origin arrived (status 0: it did not); its jobs continue.
     pub(super) fn handle_robots(&mut self, origin: u32, status: u16, body: Vec<u8>) {
         let at = Timestamp::now();
-        self.state.robots_came(origin, at, status, &body);
+        self.state.set_robots(origin, at, status, &body);
         let text = self.state.addresses.origins()[origin as usize].text.to_string();
         self.writer.send(ToWrite::Record(Record::Robots { origin: text, at, status, body }));
         let rules = &self.state.robots[&origin].rules;
@@ -162,7 +162,7 @@ impl Engine<'_> {
         if let Some(delay) = rules.crawl_delay() {
             // The delay counts from this answer on.
             self.frontier.politeness.set_crawl_delay(host, delay);
-            self.frontier.politeness.was_asked(host, Instant::now());
+            self.frontier.politeness.rest_after_unknown_request(host, Instant::now());
         }
         let known = self.origins.entry(origin).or_default();
         known.is_asking = false;

@@ -1,8 +1,8 @@
 //! Where pages come from: the network, or an archive that stands for it.
 //!
-//! A fetcher answers one request and knows nothing of robots.txt, delays or redirects: it is asked
-//! when all of that has been seen to. Both kinds give the same [`Answer`]: the head as it came, the
-//! body as it came (still packed), the limits kept.
+//! A fetcher answers one request. It knows nothing of robots.txt, delays or redirects, which are the
+//! engine's. Both kinds give the same [`Answer`]: head and body as they were sent (the body still
+//! compressed), within the limits.
 
 pub mod archive;
 mod head_recorder;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use wonbon_documents::InputError;
 
+use super::webgraph::WebGraphError;
+
 /// Why a graph could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -88,21 +90,7 @@ pub enum GraphError {
         /// The base name.
         path: PathBuf,
         /// What the reader said.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// The WebGraph ends early or says what cannot be.
-    #[error("{} is damaged: the links of page {page} cannot be read", path.display())]
-    WebGraphDamaged {
-        /// The base name.
-        path: PathBuf,
-        /// The first page whose links are not what they should be.
-        page: u64,
-    },
-    /// This program was built without the reader.
-    #[error("{} is a WebGraph, which this program was built without", path.display())]
-    WithoutWebGraph {
-        /// The base name.
-        path: PathBuf,
+        source: WebGraphError,
     },
     /// A file cannot be written.
     #[error("could not write {}", path.display())]

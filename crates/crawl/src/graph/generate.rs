@@ -25,9 +25,10 @@
 //! are written as they are made. Every page draws from a stream of its own, so that the bytes depend
 //! on the configuration and, by powers and logarithms, on the last digit of the mathematical library.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+
+use wonbon_files::ReplacedFile;
 
 use super::{Builder, Graph, GraphError, Watch};
 use crate::random::Random;
@@ -150,12 +151,12 @@ impl Web {
         for child in children..(children + u64::from(site.fanout)).min(u64::from(site.pages)) {
             add(site.first + child as u32);
         }
-        for _ in 0..some(&mut random, self.config.inner_links) {
+        for _ in 0..draw_geometric(&mut random, self.config.inner_links) {
             let place = random.fraction();
             add(site.first + (place * place * f64::from(site.pages)) as u32);
         }
         let more = if site.directory { 10.0 } else { 1.0 } * if page == 0 { 3.0 } else { 1.0 };
-        for _ in 0..some(&mut random, self.config.external_links * more) {
+        for _ in 0..draw_geometric(&mut random, self.config.external_links * more) {
             let sum = random.fraction() * self.popularity[self.popularity.len() - 1];
             let other = self.popularity.partition_point(|&below| below <= sum);
             let other = &self.sites[other.min(self.sites.len() - 1)];
@@ -195,7 +196,8 @@ impl Web {
         builder.finish(sites, self.sites.len() as u32).0
     }
 
-    /// Writes `urls.txt` and `edges.tsv` into a directory that is there; tells how many links.
+    /// Writes `urls.txt` and `edges.tsv` into a directory that is there, each whole or not at all; tells
+    /// how many links.
     ///
     /// # Errors
     ///
@@ -208,9 +210,9 @@ impl Web {
             move |source| GraphError::Write { path, source }
         };
         let create = |path: &Path| {
-            File::create(path)
+            ReplacedFile::create(path)
                 .map(|file| BufWriter::with_capacity(1 << 20, file))
-                .map_err(failed(path))
+                .map_err(|error| failed(path)(error.source))
         };
         let mut addresses = create(&urls)?;
         let mut lines = create(&edges)?;
@@ -237,15 +239,16 @@ impl Web {
             }
             lines.write_all(&line).map_err(failed(&edges))
         })?;
-        for (path, mut file) in [(&urls, addresses), (&edges, lines)] {
-            file.flush().map_err(failed(path))?;
+        for (path, file) in [(&urls, addresses), (&edges, lines)] {
+            let file = file.into_inner().map_err(|error| failed(path)(error.into_error()))?;
+            file.commit().map_err(|error| failed(path)(error.source))?;
         }
         Ok(count)
     }
 }
 
 /// A number with this mean, no memory of it (geometric).
-fn some(random: &mut Random, mean: f64) -> u32 {
+fn draw_geometric(random: &mut Random, mean: f64) -> u32 {
     if mean <= 0.0 {
         return 0;
     }

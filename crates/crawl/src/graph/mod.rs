@@ -17,14 +17,16 @@ pub mod generate;
 pub mod pagerank;
 mod site;
 mod text;
-#[cfg(feature = "webgraph")]
-mod webgraph;
+pub mod webgraph;
 
 use std::collections::HashMap;
 use std::path::Path;
 
 pub use error::GraphError;
 pub use site::{SiteRule, UnknownSiteRule};
+
+/// Page numbers end here: orderings use the numbers above for themselves.
+const MOST_PAGES: u32 = u32::MAX - 8;
 
 /// Pages, links, sites.
 #[derive(Clone, Debug, Default)]
@@ -100,10 +102,7 @@ impl Graph {
         if !with("properties").is_file() || !with("graph").is_file() {
             return Err(GraphError::NoGraph { path: path.to_owned() });
         }
-        #[cfg(feature = "webgraph")]
-        return webgraph::read(&base, reading, watch);
-        #[cfg(not(feature = "webgraph"))]
-        Err(GraphError::WithoutWebGraph { path: path.to_owned() })
+        webgraph::read(&base, reading, watch)
     }
 
     /// A graph out of lists of links and the sites of pages.

@@ -9,10 +9,7 @@ use std::path::{Path, PathBuf};
 use wonbon_documents::{Source, open};
 
 use super::site::Sites;
-use super::{Builder, Graph, GraphError, Read, Reading, Wanted, Watch};
-
-/// Page numbers end here: orderings use the numbers above for themselves.
-const MOST_PAGES: u32 = u32::MAX - 8;
+use super::{Builder, Graph, GraphError, MOST_PAGES, Read, Reading, Wanted, Watch};
 
 pub(super) fn read(
     directory: &Path,

@@ -119,6 +119,7 @@ fn put_done(out: &mut Vec<u8>, done: &Done) {
         done.last_modified.is_some(),
         done.verdict.is_some(),
         done.target.is_some(),
+        !done.written.is_empty(),
     ];
     out.push(flags.iter().enumerate().map(|(at, &flag)| u8::from(flag) << at).sum());
     if let Some(digest) = &done.digest {
@@ -146,6 +147,13 @@ fn put_done(out: &mut Vec<u8>, done: &Done) {
     put(out, done.links.len() as u64);
     for &page in &done.links {
         put(out, u64::from(page));
+    }
+    if !done.written.is_empty() {
+        put(out, done.written.len() as u64);
+        for (page, path) in &done.written {
+            put(out, u64::from(*page));
+            put_bytes(out, path.as_bytes());
+        }
     }
 }
 
@@ -245,6 +253,11 @@ impl<'a> Reader<'a> {
         done.new = (0..count).map(|_| self.text()).collect::<io::Result<_>>()?;
         let count = self.count()?;
         done.links = (0..count).map(|_| self.number()).collect::<io::Result<_>>()?;
+        if is(6) {
+            let count = self.count()?;
+            let mut written = || Ok((self.number()?, self.text()?));
+            done.written = (0..count).map(|_| written()).collect::<io::Result<_>>()?;
+        }
         Ok(done)
     }
 }
@@ -264,8 +277,12 @@ mod tests {
             prop::option::of(0..3_u8),
             any::<Option<u32>>(),
         );
-        let lists = (prop::collection::vec(".*", 0..5), any::<Vec<u32>>());
-        (numbers, options, lists).prop_map(|(numbers, options, (new, links))| {
+        let lists = (
+            prop::collection::vec(".*", 0..5),
+            any::<Vec<u32>>(),
+            prop::collection::vec((any::<u32>(), ".*"), 0..3),
+        );
+        (numbers, options, lists).prop_map(|(numbers, options, (new, links, written))| {
             let (page, outcome, status, at) = numbers;
             let (digest, place, etag, last_modified, verdict, target) = options;
             let verdicts = [Verdict::Original, Verdict::Copy, Verdict::Neither];
@@ -287,6 +304,7 @@ mod tests {
                 target,
                 new,
                 links,
+                written,
                 ..Done::new(page, Outcome::ALL[outcome], Timestamp::from_microseconds(at))
             }
         })

@@ -138,6 +138,9 @@ pub struct Done {
     pub new: Vec<String>,
     /// The pages it links to, in its order, none twice.
     pub links: Vec<u32>,
+    /// Pages that are known by links with dropped parameters only, and path and query as they were in
+    /// the first of them; an empty text for a page that is linked to plainly after all.
+    pub written: Vec<(u32, String)>,
 }
 
 impl Done {
@@ -160,6 +163,7 @@ impl Done {
             target: None,
             new: Vec::new(),
             links: Vec::new(),
+            written: Vec::new(),
         }
     }
 }

@@ -1,23 +1,26 @@
 //! What robots.txt allows: RFC 9309, and what pages say of their links.
 //!
-//! [`Robots::parse`] reads the rules for one product token; [`Robots::allows`] answers for a path:
+//! [`Robots::parse`] reads the rules for one product token; [`Robots::decide`] answers for a path:
 //! the longest matching rule wins, allow wins a tie, no rule means allowed. [`Answer::of_status`]
-//! says what an answer without rules means. [`Directives`] reads `<meta name=robots>` and
-//! `X-Robots-Tag`.
+//! says what an answer without rules means. [`fetch`] asks a server for its file. [`Directives`] reads
+//! `<meta name=robots>` and `X-Robots-Tag`.
 //!
-//! Why our own: the crate robotxt 0.7 answers the same (57 of the 58 cases of our table, and 300,000
-//! random ones; it does not read `User-agent: name/1.0` as `name`), but the matcher is needed for
-//! scopes too, and with it the rest is two hundred lines.
+//! Lines that are no rules (`Crawl-delay`, `Sitemap`, unknown keys) neither begin nor end a group
+//! (sections 2.2.1 and 2.2.4).
+//!
+//! Why our own: the matcher is needed for scopes too, and with it the rest is two hundred lines.
 //!
 //! Cost: at most 500 KiB are read; a path is compared with every rule of its group, without
 //! going back.
-//! Not here: fetching, following its redirects (at most five), caching.
+//! Not here: caching.
 
 use std::time::Duration;
 
 mod directives;
+mod fetch;
 
 pub use directives::Directives;
+pub use fetch::fetch;
 
 use crate::pattern::{Pattern, comparable};
 
@@ -45,6 +48,17 @@ const MAX_SITEMAPS: usize = 1000;
 struct Rule {
     pattern: Pattern,
     allow: bool,
+    /// Where it is in the file, counted from one.
+    line: u32,
+}
+
+/// Whether a path may be fetched, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether it may.
+    pub allowed: bool,
+    /// The line of the rule that says so, counted from one; none if no rule matches.
+    pub line: Option<u32>,
 }
 
 /// The rules of a site for one product.
@@ -90,16 +104,20 @@ impl Robots {
         let mut named = Group::default();
         let mut star = Group::default();
         let mut sitemaps = Vec::new();
-        // Which groups the lines now read belong to, and whether its agents are still being named.
+        // Which groups the lines now read belong to, whether agents are still being named, and the
+        // delay that was given meanwhile: it holds for the agents named after it too.
         let (mut in_named, mut in_star, mut naming) = (false, false, false);
-        for line in bytes.split(|&byte| byte == b'\n' || byte == b'\r') {
+        let mut delay = None;
+        for (number, line) in lines(bytes) {
             let line = line.split(|&byte| byte == b'#').next().unwrap_or_default();
             let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
             let key = line[..colon].trim_ascii();
             let value = line[colon + 1..].trim_ascii();
-            if key.eq_ignore_ascii_case(b"user-agent") {
+            let is = |known: &[u8]| key.eq_ignore_ascii_case(known);
+            if is(b"user-agent") {
                 if !naming {
                     (in_named, in_star, naming) = (false, false, true);
+                    delay = None;
                 }
                 if value.starts_with(b"*") {
                     in_star = true;
@@ -109,31 +127,26 @@ impl Robots {
                 }
                 star.present |= in_star;
                 named.present |= in_named;
-                continue;
-            }
-            if key.eq_ignore_ascii_case(b"sitemap") {
-                // Belongs to no group and does not end one.
+            } else if is(b"sitemap") {
                 if let Ok(value) = std::str::from_utf8(value)
                     && !value.is_empty()
                     && sitemaps.len() < MAX_SITEMAPS
                 {
                     sitemaps.push(value.to_owned());
                 }
-                continue;
+            } else if is(b"crawl-delay") {
+                delay = parse_delay(value).max(delay);
+            } else if is(b"allow") || is(b"disallow") {
+                naming = false;
+                for (group, inside) in [(&mut named, in_named), (&mut star, in_star)] {
+                    if inside {
+                        group.push_rule(is(b"allow"), value, number);
+                    }
+                }
             }
-            let line = if key.eq_ignore_ascii_case(b"allow") {
-                Line::Rule { allow: true, value }
-            } else if key.eq_ignore_ascii_case(b"disallow") {
-                Line::Rule { allow: false, value }
-            } else if key.eq_ignore_ascii_case(b"crawl-delay") {
-                Line::CrawlDelay(value)
-            } else {
-                continue;
-            };
-            naming = false;
             for (group, inside) in [(&mut named, in_named), (&mut star, in_star)] {
                 if inside {
-                    group.push(&line);
+                    group.crawl_delay = group.crawl_delay.max(delay);
                 }
             }
         }
@@ -146,12 +159,20 @@ impl Robots {
     /// Whether a path with its query may be fetched.
     #[must_use]
     pub fn allows(&self, path_and_query: &str) -> bool {
+        self.decide(path_and_query).allowed
+    }
+
+    /// Whether a path with its query may be fetched, and which line says so.
+    #[must_use]
+    pub fn decide(&self, path_and_query: &str) -> Decision {
         if path_and_query == "/robots.txt" {
-            return true;
+            return Decision { allowed: true, line: None };
         }
         let path = comparable(path_and_query.as_bytes());
-        let rule = self.rules.iter().find(|rule| rule.pattern.matches_comparable(&path));
-        rule.map_or(!self.nothing, |rule| rule.allow)
+        match self.rules.iter().find(|rule| rule.pattern.matches_comparable(&path)) {
+            Some(rule) => Decision { allowed: rule.allow, line: Some(rule.line) },
+            None => Decision { allowed: !self.nothing, line: None },
+        }
     }
 
     /// How long to wait between two requests, at most [`MAX_CRAWL_DELAY`].
@@ -167,10 +188,19 @@ impl Robots {
     }
 }
 
-/// A line that belongs to a group.
-enum Line<'a> {
-    Rule { allow: bool, value: &'a [u8] },
-    CrawlDelay(&'a [u8]),
+/// The lines of a file with their numbers; a line ends with CR, LF or both.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    let mut number = 1;
+    let mut after_return = false;
+    bytes.split_inclusive(|&byte| byte == b'\n' || byte == b'\r').filter_map(move |line| {
+        let is_rest_of_end = after_return && line == b"\n";
+        after_return = line.ends_with(b"\r");
+        if is_rest_of_end {
+            return None;
+        }
+        number += 1;
+        Some((number - 1, line))
+    })
 }
 
 /// All groups that name the same agent, as one.
@@ -182,26 +212,20 @@ struct Group {
 }
 
 impl Group {
-    fn push(&mut self, line: &Line<'_>) {
-        match *line {
-            // An empty pattern matches nothing: "Disallow:" allows all.
-            Line::Rule { value: [], .. } => {}
-            Line::Rule { allow, value } => {
-                // A pattern begins at the root or with a star; others match no path.
-                if value.starts_with(b"/") || value.starts_with(b"*") {
-                    self.rules.push(Rule { pattern: Pattern::from_bytes(value), allow });
-                }
-            }
-            Line::CrawlDelay(value) => {
-                let seconds = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-                if let Some(seconds) = seconds.filter(|seconds: &f64| *seconds >= 0.0) {
-                    let seconds = seconds.min(MAX_CRAWL_DELAY.as_secs_f64());
-                    let delay = Duration::from_secs_f64(seconds);
-                    self.crawl_delay = Some(self.crawl_delay.unwrap_or_default().max(delay));
-                }
-            }
+    fn push_rule(&mut self, allow: bool, value: &[u8], line: u32) {
+        // An empty pattern matches nothing: "Disallow:" allows all. Others begin at the root or with
+        // a star, or they match no path.
+        if value.starts_with(b"/") || value.starts_with(b"*") {
+            self.rules.push(Rule { pattern: Pattern::from_bytes(value), allow, line });
         }
     }
+}
+
+/// A number of seconds, at most [`MAX_CRAWL_DELAY`].
+fn parse_delay(value: &[u8]) -> Option<Duration> {
+    let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
+    let seconds = Some(seconds).filter(|seconds| *seconds >= 0.0)?;
+    Some(Duration::from_secs_f64(seconds.min(MAX_CRAWL_DELAY.as_secs_f64())))
 }
 
 /// The product token at the beginning of an agent string: letters, `_` and `-`; digits too, since

@@ -129,19 +129,19 @@ fn panel(
             @let y = y(tick);
             path.grid d=(format_args!("M{left} {y:.1}h{PANEL_WIDTH}")) {}
             text.faint text-anchor="end" x=(left - 8.0) y=(format_args!("{:.1}", y + 4.0)) {
-                (short(tick, step_y))
+                (format_short(tick, step_y))
             }
             "\n"
         }
         @for tick in ticks(step_x, most_pages) {
             @let x = format!("{:.1}", x(tick));
             path.grid d={ "M" (x) " " (bottom) "v5" } {}
-            text.faint text-anchor="middle" x=(x) y=(bottom + 20.0) { (short(tick, step_x)) } "\n"
+            text.faint text-anchor="middle" x=(x) y=(bottom + 20.0) { (format_short(tick, step_x)) } "\n"
         }
         text.faint text-anchor="middle" x=(left + PANEL_WIDTH / 2.0) y=(bottom + 40.0) { "pages" } "\n"
         @for (at, curve) in curves.iter().enumerate() {
             @let (colour, dashes) = style(at);
-            path.line.{ "c" (colour) } stroke-dasharray=(dashes) d=(way(curve, value, x, y)) {
+            path.line.{ "c" (colour) } stroke-dasharray=(dashes) d=(svg_path(curve, value, x, y)) {
                 title { (curve.name) }
             }
             "\n"
@@ -154,7 +154,7 @@ fn panel(
 }
 
 /// The way of a curve over its panel.
-fn way(curve: &Curve, value: Value, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -> String {
+fn svg_path(curve: &Curve, value: Value, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -> String {
     let mut way = format!("M{:.1} {:.1}", x(0.0), y(0.0));
     let mut drawn = (x(0.0), y(0.0));
     for (index, point) in curve.points.iter().enumerate() {
@@ -215,7 +215,7 @@ fn tick_step(most: f64) -> f64 {
 }
 
 /// A number with as many digits as its neighbours need.
-fn short(number: f64, step: f64) -> String {
+fn format_short(number: f64, step: f64) -> String {
     let (number, step, unit) = match step {
         step if step >= 200_000.0 => (number / 1e6, step / 1e6, "M"),
         step if step >= 2_000.0 => (number / 1e3, step / 1e3, "k"),

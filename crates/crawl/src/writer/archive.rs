@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use wonbon_files::sync_directory;
 use wonbon_time::Timestamp;
 use wonbon_warc::{Digest, Record, RecordId, RefersTo, WarcError, Writer, lines};
 
@@ -47,7 +48,11 @@ impl ArchiveWriter {
         ids: HashMap<[u8; 20], u128>,
     ) -> Result<Self, CrawlError> {
         let number = commit.file;
-        remove_if_there(&archive_path(directory, number + 1))?;
+        // Files begun after the commit.
+        let mut after = number + 1;
+        while remove_if_there(&archive_path(directory, after))? {
+            after += 1;
+        }
         let path = archive_path(directory, number);
         let writer = if commit.archive == 0 {
             remove_if_there(&path)?;
@@ -130,12 +135,13 @@ impl ArchiveWriter {
     }
 }
 
-/// Removes what a crash left after the last commit.
-fn remove_if_there(path: &Path) -> Result<(), CrawlError> {
-    if path.exists() {
-        std::fs::remove_file(path).map_err(|source| CrawlError::io("remove", path, source))?;
+/// Removes what a crash left after the last commit; returns whether there was something.
+fn remove_if_there(path: &Path) -> Result<bool, CrawlError> {
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(CrawlError::io("remove", path, source)),
     }
-    Ok(())
 }
 
 fn archive_error(doing: &'static str, path: &Path, source: WarcError) -> CrawlError {
@@ -161,6 +167,8 @@ fn create_file(directory: &Path, number: u32, seed: u64) -> Result<Writer<File>,
     ]);
     let name = format!("crawl-{number:05}.warc.gz");
     writer.write(&Record::warcinfo(&name, Timestamp::now(), &about)).map_err(failed)?;
+    // A commit may refer to the file from now on, so its name has to be durable.
+    sync_directory(&directory.join("archive"))?;
     Ok(writer)
 }
 

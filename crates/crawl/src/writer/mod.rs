@@ -20,6 +20,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
+use wonbon_files::sync_directory;
 use wonbon_time::Timestamp;
 
 use crate::engine::Event;
@@ -131,6 +132,21 @@ fn texts_path(directory: &Path) -> PathBuf {
     directory.join("texts.jsonl.zst")
 }
 
+/// Opens the file of texts and cuts it to the committed length. Without a committed text it is created.
+fn open_texts(path: &Path, committed: u64) -> Result<File, CrawlError> {
+    let io = |source| CrawlError::io("open", path, source);
+    let mut options = OpenOptions::new();
+    options.write(true).create(committed == 0).truncate(false);
+    let mut texts = options.open(path).map_err(io)?;
+    let length = texts.metadata().map_err(io)?.len();
+    if length < committed {
+        return Err(CrawlError::Shorter { path: path.to_owned(), length, committed });
+    }
+    texts.set_len(committed).map_err(io)?;
+    texts.seek(SeekFrom::End(0)).map_err(io)?;
+    Ok(texts)
+}
+
 /// Writes groups of records.
 struct GroupWriter {
     directory: PathBuf,
@@ -151,12 +167,9 @@ impl GroupWriter {
     fn open(files: CrawlFiles, events: UnboundedSender<Event>) -> Result<Self, CrawlError> {
         let CrawlFiles { directory, log, seed, commit, ids } = files;
         let archive = ArchiveWriter::open(&directory, seed, &commit, ids)?;
-        let path = texts_path(&directory);
-        let io = |source| CrawlError::io("open", &path, source);
-        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let mut texts = opened.map_err(io)?;
-        texts.set_len(commit.texts).map_err(io)?;
-        texts.seek(SeekFrom::End(0)).map_err(io)?;
+        let texts = open_texts(&texts_path(&directory), commit.texts)?;
+        // The file may be new: its name has to be durable before a commit refers to it.
+        sync_directory(&directory)?;
         Ok(GroupWriter {
             directory,
             log,

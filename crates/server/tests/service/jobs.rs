@@ -133,7 +133,7 @@ fn events(address: SocketAddr, number: u64) -> Vec<(String, Value)> {
     told
 }
 
-fn served(allowed: &[&str]) -> (tempfile::TempDir, Served) {
+pub(crate) fn served(allowed: &[&str]) -> (tempfile::TempDir, Served) {
     let folder = tempfile::tempdir().unwrap();
     let config = config_in(folder.path(), allowed);
     let served = start(folder.path(), config);

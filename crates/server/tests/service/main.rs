@@ -6,6 +6,7 @@
 
 mod api;
 mod bad_input;
+mod damaged_crawls;
 mod decisions;
 mod full_disk;
 mod golden;

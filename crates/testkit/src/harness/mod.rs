@@ -15,6 +15,8 @@ mod sitemap;
 mod sketch_format;
 #[cfg(feature = "crawl")]
 mod warc;
+#[cfg(feature = "crawl")]
+mod webgraph;
 mod words;
 
 #[cfg(feature = "crawl")]
@@ -29,4 +31,6 @@ pub use sitemap::sitemap;
 pub use sketch_format::sketch_format;
 #[cfg(feature = "crawl")]
 pub use warc::warc;
+#[cfg(feature = "crawl")]
+pub use webgraph::webgraph;
 pub use words::words;

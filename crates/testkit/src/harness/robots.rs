@@ -16,12 +16,18 @@ pub fn robots(data: &[u8]) {
     let robots = Robots::parse(file, "wonbon");
     assert_eq!(robots, Robots::parse(file, "WONBON/1.0 (about)"), "only the token counts");
     assert!(robots.allows("/robots.txt"), "the file itself is always allowed");
-    assert_eq!(robots.allows(&path), robots.allows(&path));
+    let decision = robots.decide(&path);
+    assert_eq!(robots.allows(&path), decision.allowed);
+    let lines = 1 + file.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count();
+    assert!(decision.line.is_none_or(|line| (1..=lines).contains(&(line as usize))));
     assert!(robots.crawl_delay().is_none_or(|delay| delay <= MAX_CRAWL_DELAY));
     // A group for somebody else changes nothing for us.
     if !file.starts_with(b"\xef\xbb\xbf") && file.len() < MAX_BYTES - 100 {
         let group = b"User-agent: another\nDisallow: /\n\n".as_slice();
-        assert_eq!(robots, Robots::parse(&[group, file].concat(), "wonbon"));
+        let other = Robots::parse(&[group, file].concat(), "wonbon");
+        assert_eq!(robots.allows(&path), other.allows(&path));
+        assert_eq!(robots.crawl_delay(), other.crawl_delay());
+        assert_eq!(robots.sitemaps(), other.sitemaps());
     }
     let text = String::from_utf8_lossy(file);
     let of_page = Directives::of_page(&text, "wonbon");
