@@ -1,9 +1,8 @@
-//! Ranked results with near-copies put behind the best-ranked one.
+//! Ranked results with near-copies collapsed under the best-ranked one.
 //!
-//! Results are JSON objects of somebody else's making: what stands in their fields goes out as it came,
-//! to the digit, since a program that ranks knows best how it writes its numbers. How texts are compared
-//! is the store's ([`wonbon_store::collapse`]); here results get their texts, and learn what is behind
-//! them.
+//! Results are JSON objects of some other program, so their fields are passed on byte for byte: a number is
+//! not written in another way. [`wonbon_store::collapse`] compares the texts; this module finds the text of
+//! each result and notes its copies in it.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -34,9 +33,19 @@ impl RankedResult {
         serde_json::from_str::<Option<String>>(self.field("text")?.get()).ok()?
     }
 
-    /// What it is called: its key, its id, its address.
+    /// What it is called: its key, its id, its address, or the key of its document, as in the results of
+    /// a search.
     pub fn names(&self) -> impl Iterator<Item = &RawValue> {
-        ["key", "id", "url"].into_iter().filter_map(|name| self.field(name))
+        #[derive(Deserialize)]
+        struct Document<'a> {
+            #[serde(borrow)]
+            key: &'a RawValue,
+        }
+        let own = ["key", "id", "url"].into_iter().filter_map(|name| self.field(name));
+        let of_document = self.field("document").and_then(|document| {
+            serde_json::from_str::<Document<'_>>(document.get()).ok().map(|document| document.key)
+        });
+        own.chain(of_document)
     }
 
     /// Puts a field in, in place of one of that name if there is one.
@@ -89,8 +98,8 @@ impl Serialize for RankedResult {
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollapseQuestion {
-    /// The best first. A result is compared by its `text`; without one, the stored document is whose key
-    /// is in `key`, `id` or `url`. All other fields come back as they went.
+    /// The best first. A result is compared by its `text`; without one, by the text of the stored document
+    /// whose key is in `key`, `id`, `url` or `document.key`. All other fields come back as they went.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
     pub results: Vec<RankedResult>,
     /// From which exact resemblance on a result goes behind an earlier one: 0.8 unless said.
@@ -183,8 +192,8 @@ impl CollapseQuestion {
             let mut copies = Vec::with_capacity(group.copies.len());
             for copy in &group.copies {
                 let at = compared[copy.result];
-                let id = results[at].0.names().next().map(ToOwned::to_owned);
-                copies.push(CopyOfResult { id, resemblance: copy.resemblance, rank: at + 1 });
+                let key = results[at].0.names().next().map(ToOwned::to_owned);
+                copies.push(CopyOfResult { key, resemblance: copy.resemblance, rank: at + 1 });
                 results[at].1 = Fate::Behind;
             }
             let (head, fate) = &mut results[compared[group.head]];

@@ -18,7 +18,7 @@ use wonbon_text::shingles::{ShingleCount, Shingler};
 
 use crate::answers;
 use crate::error::{AppError, RequestError};
-use crate::questions::{document, said};
+use crate::questions::{document, non_empty};
 
 /// A document that is not a copy is "partly contained" from this part of its shingles on...
 const PARTLY_CONTAINED: f64 = 0.2;
@@ -45,7 +45,7 @@ impl CompareQuestion {
     ///
     /// [`AppError::UnknownDocument`], or the store's.
     pub fn texts(&self, store: &Store) -> Result<Option<[NamedText; 2]>, AppError> {
-        let (Some(a), Some(b)) = (said(&self.a), said(&self.b)) else { return Ok(None) };
+        let (Some(a), Some(b)) = (non_empty(&self.a), non_empty(&self.b)) else { return Ok(None) };
         Ok(Some([NamedText::stored(store, a)?, NamedText::stored(store, b)?]))
     }
 }
@@ -53,7 +53,7 @@ impl CompareQuestion {
 /// One of two documents: a stored one, or one that is sent.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct GivenSide {
+pub struct ComparedSide {
     /// The key or address of a stored document.
     pub key: Option<String>,
     /// A text.
@@ -65,23 +65,23 @@ pub struct GivenSide {
 /// Two documents.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct GivenSides {
+pub struct ComparisonRequest {
     /// The first.
-    pub a: GivenSide,
+    pub a: ComparedSide,
     /// The second.
-    pub b: GivenSide,
+    pub b: ComparedSide,
     /// Show where they differ too.
     pub differences: Option<bool>,
 }
 
-impl GivenSides {
+impl ComparisonRequest {
     /// The two documents.
     ///
     /// # Errors
     ///
     /// [`AppError::UnknownDocument`], [`AppError::Request`], or the store's.
     pub fn texts(self, store: &Store) -> Result<[NamedText; 2], AppError> {
-        Ok([NamedText::given(store, "a", self.a)?, NamedText::given(store, "b", self.b)?])
+        Ok([NamedText::from_side(store, "a", self.a)?, NamedText::from_side(store, "b", self.b)?])
     }
 }
 
@@ -109,16 +109,16 @@ impl NamedText {
         })
     }
 
-    fn given(store: &Store, side: &'static str, given: GivenSide) -> Result<Self, AppError> {
+    fn from_side(store: &Store, side: &'static str, given: ComparedSide) -> Result<Self, AppError> {
         let (text, bytes) = match given {
-            GivenSide { key: Some(key), text: None, html: None } => {
+            ComparedSide { key: Some(key), text: None, html: None } => {
                 return NamedText::stored(store, &key);
             }
-            GivenSide { key: None, text: Some(text), html: None } => {
+            ComparedSide { key: None, text: Some(text), html: None } => {
                 let bytes = text.clone().into_bytes();
                 (text, bytes)
             }
-            GivenSide { key: None, text: None, html: Some(html) } => {
+            ComparedSide { key: None, text: None, html: Some(html) } => {
                 (extract(&html, None).text, html.into_bytes())
             }
             _ => return Err(RequestError::Side { side }.into()),
@@ -128,7 +128,7 @@ impl NamedText {
 
     /// As it is compared.
     #[must_use]
-    pub fn compared(&self) -> TextToCompare<'_> {
+    pub fn to_compare(&self) -> TextToCompare<'_> {
         TextToCompare { name: &self.name, bytes: &self.bytes, text: &self.text }
     }
 }

@@ -1,4 +1,4 @@
-//! Cursors: where a list goes on.
+//! Cursors: where the next page of a list starts.
 //!
 //! A cursor names the last thing that was shown, not how many were, so that what comes in meanwhile
 //! shifts nothing. (Search counts: its results are ranked anew for every page.) Clients hand it back as

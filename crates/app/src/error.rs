@@ -1,8 +1,7 @@
-//! Why something that was asked for cannot be done.
+//! Errors of requests: one type, whether a request came as flags, as JSON or as a form.
 //!
-//! One type for all requests, whether they came as flags, as JSON or as a form. The service turns each
-//! variant into a stable code and a status, the program into a sentence and an exit code; what a person
-//! can do about it is theirs to say.
+//! The service turns each variant into a stable code and an HTTP status, the program into a sentence and an
+//! exit code. Advice on what to do about an error is theirs.
 
 use std::path::PathBuf;
 
@@ -121,14 +120,6 @@ pub enum RequestError {
         /// What was given.
         given: String,
     },
-    /// A parameter is not what its own type takes.
-    #[error("`{name}`: {why}")]
-    Unreadable {
-        /// Its name.
-        name: &'static str,
-        /// Why not, in a sentence.
-        why: String,
-    },
     /// A parameter is missing.
     #[error("`{name}` says {purpose}")]
     Missing {
@@ -140,7 +131,7 @@ pub enum RequestError {
     /// A question about a text says not, or says twice, about which.
     #[error("one of `key`, `text` and `html` says what is asked about")]
     NoText,
-    /// One of two documents is not said, or said twice.
+    /// One of two documents is not non_empty, or said twice.
     #[error("`{side}` has one of `key`, `text` and `html`")]
     Side {
         /// `a` or `b`.
@@ -182,11 +173,6 @@ impl RequestError {
         given: impl ToString,
     ) -> Self {
         RequestError::Parameter { name, wanted: wanted.into(), given: given.to_string() }
-    }
-
-    /// A parameter is not what its own type takes.
-    pub(crate) fn unreadable(name: &'static str, why: impl ToString) -> Self {
-        RequestError::Unreadable { name, why: why.to_string() }
     }
 }
 

@@ -7,27 +7,33 @@
 //! | module | is |
 //! |---|---|
 //! | [`answers`] | every answer as JSON: what `--json` prints and what the service sends |
+//! | [`changes_page`] | how pages change, as a page |
 //! | [`compare`] | two documents side by side |
 //! | [`crawl`] | a crawl into a store, and what it came to |
 //! | [`import`] | files into a store |
+//! | [`intake`] | one document into a store: the only way |
 //! | [`jobs`] | work that takes longer than a request |
 //! | [`collapse`] | ranked results with near-copies behind the best-ranked one |
 //! | [`questions`] | what is asked of a store, checked once |
+//! | [`requests`] | what is asked of jobs and of the commands that do the same |
 //! | [`parameters`] | limits and defaults of what is asked |
 //! | [`tokens`] | who may use the service |
 //!
 //! Not here: HTTP, flags, pages, printing.
 
 pub mod answers;
+pub mod changes_page;
 pub mod collapse;
 pub mod compare;
 pub mod crawl;
 mod cursor;
 mod error;
 pub mod import;
+pub mod intake;
 pub mod jobs;
 pub mod parameters;
 pub mod questions;
+pub mod requests;
 pub mod tokens;
 
 pub use error::{AppError, JobsError, RequestError, public_sentence};

@@ -1,9 +1,9 @@
-//! Parameters as people and programs write them, checked once for flags, JSON and forms.
+//! Limits and defaults of parameters, checked in one place for flags, JSON and forms.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use wonbon_store::MOST_PLACES;
-use wonbon_time::Timestamp;
+use wonbon_time::{Dates, Timestamp};
 
 use crate::error::RequestError;
 
@@ -94,6 +94,18 @@ pub fn date(name: &'static str, text: Option<&str>) -> Result<Option<Timestamp>,
         .map_err(|_| RequestError::parameter(name, "a date such as 2026-11-15", text))
 }
 
+/// Which dates decide who is the original, if that is said.
+///
+/// # Errors
+///
+/// [`RequestError::Parameter`].
+pub fn dates(text: Option<&str>) -> Result<Option<Dates>, RequestError> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| {
+        RequestError::parameter("dates", "one of `created`, `claimed`", format!("`{text}`"))
+    })
+}
+
 /// A date in a field of a request; none for an empty field, as forms send them.
 pub(crate) fn optional_date<'de, D: Deserializer<'de>>(
     deserializer: D,
@@ -101,18 +113,4 @@ pub(crate) fn optional_date<'de, D: Deserializer<'de>>(
     let text = Option::<String>::deserialize(deserializer)?;
     let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
     text.map(|text| Timestamp::parse_text(text).map_err(D::Error::custom)).transpose()
-}
-
-/// One of several names; the first of them if none is given.
-pub(crate) fn one_of<T: Copy>(
-    name: &'static str,
-    given: Option<&str>,
-    known: &[(&str, T)],
-) -> Result<T, RequestError> {
-    let Some(given) = given else { return Ok(known[0].1) };
-    known.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let wanted = format!("one of {}", names.join(", "));
-        RequestError::parameter(name, wanted, format!("`{given}`"))
-    })
 }

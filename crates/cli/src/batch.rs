@@ -11,7 +11,8 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::partial_folder::PartialFolder;
-use wonbon_documents::{ChosenFields, Dates, FieldNames, Progress, Skipped, SourceKind, open};
+use wonbon_documents::{ChosenFields, Dates, FieldNames, Skipped, SourceKind, open};
+use wonbon_progress::Progress;
 
 use crate::report;
 
@@ -67,6 +68,15 @@ pub(crate) struct DateOptions {
     /// claims of itself where there is no creation time.
     #[arg(long, value_name = "DATES", default_value_t)]
     pub(crate) dates: Dates,
+}
+
+/// Which dates decide in a store.
+#[derive(clap::Args)]
+pub(crate) struct StoreDateOptions {
+    /// Which dates decide who is the original: `created`, or `claimed` to take the date that a page
+    /// claims of itself where there is no creation time; what the store was made with if not said.
+    #[arg(long, value_name = "DATES")]
+    pub(crate) dates: Option<Dates>,
 }
 
 /// Standard input cannot be read twice: it is kept in a file first, among the unfinished results for

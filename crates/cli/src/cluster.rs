@@ -5,12 +5,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use serde_json::json;
+use wonbon_app::requests::{CLUSTER_THRESHOLD, ClusterRequest, Resources};
 use wonbon_cluster::clustering::{
     ClusterConfig, ClusterMethod, ClusterSummary, Clusters, Lookups, Policy, cluster, cluster_again,
 };
-use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_cluster::progress::PhaseTime;
 use wonbon_sketch::Width;
 
@@ -18,6 +18,7 @@ use crate::batch::{
     DateOptions, FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped,
     spool_standard_input, tell_fields, thousands,
 };
+use crate::options::threshold;
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -73,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryBytes>,
     /// Input between two places where a killed run can go on.
-    #[arg(long, value_name = "BYTES", hide = true, default_value_t = PART_BYTES)]
+    #[arg(long, value_name = "BYTES", hide = true, default_value_t = Resources::PART_BYTES)]
     part_bytes: u64,
     /// Print the summary as one line of JSON.
     #[arg(long)]
@@ -108,38 +109,19 @@ enum Command {
 #[derive(clap::Args, Clone, Copy)]
 struct LastPhase {
     /// The least value of a pair: above 0, up to 1.
-    #[arg(long, value_name = "R", default_value_t = 0.5)]
+    #[arg(long, value_name = "R", default_value_t = CLUSTER_THRESHOLD, value_parser = threshold)]
     threshold: f64,
-    /// What must reach it.
-    #[arg(long, value_name = "POLICY", default_value = "resemblance")]
-    policy: PolicyName,
-}
-
-#[derive(ValueEnum, Clone, Copy)]
-enum PolicyName {
-    /// The resemblance of the two.
-    Resemblance,
-    /// The containment of either in the other.
-    Containment,
-    /// The containment of the earlier document in the later one.
-    ContainmentOfEarlier,
-}
-
-impl From<PolicyName> for Policy {
-    fn from(name: PolicyName) -> Policy {
-        match name {
-            PolicyName::Resemblance => Policy::Resemblance,
-            PolicyName::Containment => Policy::Containment,
-            PolicyName::ContainmentOfEarlier => Policy::ContainmentOfEarlier,
-        }
-    }
+    /// What must reach it: resemblance (of the two), containment (of either in the other), or
+    /// containment-of-earlier (of the earlier document in the later one).
+    #[arg(long, value_name = "POLICY", default_value_t)]
+    policy: Policy,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     match &args.command {
         Some(Command::Lookup { folder, url, json }) => lookup(folder, url, *json),
         Some(Command::Again { folder, last, json }) => {
-            let clusters = cluster_again(folder, last.threshold, last.policy.into())?;
+            let clusters = cluster_again(folder, last.threshold, last.policy)?;
             if *json {
                 let mut output = Output::new();
                 output.json_line(&clusters)?;
@@ -158,25 +140,31 @@ const STANDARD_ERROR: &str = "could not write to standard error";
 fn whole(args: &Args) -> anyhow::Result<Outcome> {
     let output = args.output.as_ref().context("say with -o where the results go")?;
     let inputs = spool_standard_input(&args.inputs, output)?;
-    let config = ClusterConfig {
+    let request = ClusterRequest {
+        threshold: Some(args.last.threshold),
+        policy: Some(args.last.policy),
+        dates: Some(args.dates.dates),
+        ..ClusterRequest::default()
+    };
+    let planned = request.config(Resources {
         fields: args.fields.names(&inputs, output)?,
-        dates: args.dates.dates,
         inputs,
         output: output.clone(),
+        threads: args.threads.unwrap_or_else(all_cores),
+        memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
+        part_bytes: args.part_bytes,
+    })?;
+    let config = ClusterConfig {
         method: ClusterMethod {
             shingle_words: args.shingle,
             modulus: args.modulus,
             width: if args.bits == "64" { Width::Bits64 } else { Width::Bits40 },
-            seed: wonbon_sketch::Seed::default(),
             common: args.common,
-            threshold: args.last.threshold,
-            policy: args.last.policy.into(),
-            threads: args.threads.unwrap_or_else(all_cores),
-            memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
+            ..planned.method
         },
         super_shingles: args.super_shingles,
-        part_bytes: args.part_bytes,
         strict: args.strict,
+        ..planned
     };
     let watcher = Watcher::new();
     let summary = cluster(&config, &watcher).map_err(|error| explain(error, output))?;
@@ -186,7 +174,7 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
         output.json_line(&summary)?;
         output.finish()?;
     } else {
-        tell(&summary, &config).context(STANDARD_ERROR)?;
+        print_summary(&summary, &config).context(STANDARD_ERROR)?;
     }
     name_skipped(summary.skipped, &summary.skipped_first);
     Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
@@ -227,7 +215,7 @@ fn say(out: &mut impl Write, what: &str, clusters: Clusters) -> io::Result<()> {
     )
 }
 
-fn tell(summary: &ClusterSummary, config: &ClusterConfig) -> io::Result<()> {
+fn print_summary(summary: &ClusterSummary, config: &ClusterConfig) -> io::Result<()> {
     let mut out = anstream::stderr().lock();
     tell_fields(&mut out, &config.fields)?;
     writeln!(

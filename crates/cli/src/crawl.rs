@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use wonbon_app::crawl::{StoreSink, write_results};
+use wonbon_app::requests::CrawlRequest;
 use wonbon_crawl::CrawlError;
 use wonbon_crawl::crawl::Crawl;
 use wonbon_crawl::fetch::Fetcher;
@@ -24,9 +25,9 @@ use wonbon_crawl::progress::{Control, Ended, Summary};
 use wonbon_crawl::sink::PageSink;
 use wonbon_store::Store;
 
-use crate::batch::thousands;
+use crate::batch::{StoreDateOptions, thousands};
 use crate::output::Output;
-use crate::store::explained as in_words;
+use crate::store::explained as explain_store_error;
 use crate::{Outcome, report};
 use network::NetworkArgs;
 use view::View;
@@ -71,17 +72,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     from_warc: Vec<PathBuf>,
     /// Which of the known pages comes next: see `wonbon order --help`.
-    #[arg(long, value_name = "ORDER", value_parser = order_name)]
-    order: Option<String>,
+    #[arg(long, value_name = "ORDER")]
+    order: Option<OrderName>,
     /// What `generic` draws from.
     #[arg(long, value_name = "N")]
     order_seed: Option<u64>,
-    /// What a site is to the order.
-    #[arg(long, value_name = "KIND", value_parser = ["domain", "host"])]
-    site: Option<String>,
-    /// Where the crawl goes: the domains of the seeds, their hosts, or everywhere.
-    #[arg(long, value_name = "KIND", value_parser = ["domain", "host", "all"])]
-    scope: Option<String>,
+    /// What a site is to the order: domain or host [default: domain].
+    #[arg(long, value_name = "KIND")]
+    site: Option<SiteRule>,
+    /// Where the crawl goes: domain (the domains of the seeds), host (their hosts) or all (everywhere)
+    /// [default: domain].
+    #[arg(long, value_name = "KIND")]
+    scope: Option<ScopeKind>,
     /// A host that belongs to the crawl beside; with --scope all, the only ones.
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
@@ -130,6 +132,8 @@ pub(crate) struct Args {
     /// Put the pages of a site behind all others after so many copies in a row; needs --store.
     #[arg(long, value_name = "N")]
     skip_copies: Option<u32>,
+    #[command(flatten)]
+    dates: StoreDateOptions,
     /// Do not read sitemaps.
     #[arg(long)]
     no_sitemaps: bool,
@@ -145,14 +149,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
     number.map(Duration::from_secs_f64).ok_or_else(|| "write seconds, such as 0.5".to_owned())
 }
 
-fn order_name(text: &str) -> Result<String, String> {
-    let name: OrderName = text.parse().map_err(|error| format!("{error}"))?;
-    Ok(name.name().to_owned())
-}
-
 pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> {
     if args.skip_copies.is_some() && store.is_none() {
         bail!("--skip-copies needs --store: without a store nobody knows what is a copy");
+    }
+    if args.dates.dates.is_some() && store.is_none() {
+        bail!("--dates needs --store: without a store no date decides anything");
     }
     let archive = match args.from_warc.as_slice() {
         [] => None,
@@ -160,9 +162,9 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
     };
     let crawl = match &args.resume {
         Some(directory) => {
-            let mut plan = Crawl::plan_of(directory).map_err(explained)?;
+            let mut plan = Crawl::plan_of(directory).map_err(explain)?;
             args.change(&mut plan, archive.as_deref())?;
-            Crawl::resume(directory, plan).map_err(explained)?
+            Crawl::resume(directory, plan).map_err(explain)?
         }
         None => {
             let mut plan = Plan::default();
@@ -170,7 +172,7 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
             let directory = args.out.as_deref().context("--out says where to write")?;
             let fetcher = args.fetcher(&plan, archive.clone())?;
             reachable(&plan, &*fetcher)?;
-            Crawl::begin(directory, plan, args.sweep_of.as_deref()).map_err(explained)?
+            Crawl::begin(directory, plan, args.sweep_of.as_deref()).map_err(explain)?
         }
     };
     let plan = crawl.plan().clone();
@@ -179,12 +181,12 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
     let store = store
         .map(|directory| Store::open_or_create(directory, None))
         .transpose()
-        .map_err(in_words)?;
+        .map_err(explain_store_error)?;
     let sink = store
         .clone()
-        .map(|store| StoreSink::sweep(store, crawl.begun()))
+        .map(|store| StoreSink::sweep(store, crawl.begun(), args.dates.dates))
         .transpose()
-        .map_err(in_words)?
+        .map_err(explain_store_error)?
         .map(Arc::new);
     let control = Control::default();
     control.stop_on_interrupt();
@@ -204,7 +206,7 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
         output.json_line(&summary)?;
         output.finish()?;
     } else {
-        tell(&summary, &directory);
+        print_summary(&summary, &directory);
     }
     Ok(if summary.stats.pages == 0 { Outcome::Refused } else { Outcome::Done })
 }
@@ -212,7 +214,6 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
 impl Args {
     /// Puts what was given into a plan.
     fn change(&self, plan: &mut Plan, archive: Option<&Archive>) -> anyhow::Result<()> {
-        let params = &mut plan.params;
         let mut seeds = self.seed.clone();
         if let Some(path) = &self.seeds {
             let text = fs::read_to_string(path)
@@ -224,41 +225,33 @@ impl Args {
             seeds.extend(archive.addresses().map(str::to_owned));
             seeds.sort();
         }
-        if !seeds.is_empty() {
-            params.seeds = seeds;
+        if self.resume.is_some() {
+            // Budgets are given anew.
+            (plan.pace.pages, plan.pace.bytes) = (None, None);
         }
-        put(&mut params.order, &self.order);
-        put(&mut params.order_seed, &self.order_seed);
-        if let Some(kind) = &self.site {
-            params.site = if kind == "host" { SiteRule::Host } else { SiteRule::Domain };
-        }
-        if let Some(kind) = &self.scope {
-            params.scope = match kind.as_str() {
-                "host" => ScopeKind::Host,
-                "all" => ScopeKind::All,
-                _ => ScopeKind::Domain,
-            };
-        }
-        for (list, given) in [
-            (&mut params.hosts, &self.host),
-            (&mut params.domains, &self.domain),
-            (&mut params.include, &self.include),
-            (&mut params.exclude, &self.exclude),
-        ] {
-            if !given.is_empty() {
-                list.clone_from(given);
-            }
-        }
-        params.depth = self.depth.or(params.depth);
-        params.site_pages = self.site_pages.or(params.site_pages);
-        params.skip_copies = self.skip_copies.or(params.skip_copies);
-        params.sitemaps &= !self.no_sitemaps;
-        put(&mut params.agent, &self.agent);
+        let request = CrawlRequest {
+            seeds,
+            order: self.order,
+            scope: self.scope,
+            hosts: self.host.clone(),
+            domains: self.domain.clone(),
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            pages: self.pages,
+            bytes: self.bytes,
+            depth: self.depth,
+            site_pages: self.site_pages,
+            delay: self.delay.map(|delay| delay.as_secs_f64()),
+            skip_copies: self.skip_copies,
+            no_sitemaps: self.no_sitemaps,
+            agent: self.agent.clone(),
+            sweep_of: None,
+            dates: self.dates.dates,
+        };
+        request.change(plan)?;
+        put(&mut plan.params.order_seed, &self.order_seed);
+        put(&mut plan.params.site, &self.site);
         let pace = &mut plan.pace;
-        if self.pages.is_some() || self.bytes.is_some() || self.resume.is_some() {
-            (pace.pages, pace.bytes) = (self.pages, self.bytes);
-        }
-        put(&mut pace.delay, &self.delay);
         put(&mut pace.commit_every, &self.commit_every);
         put(&mut pace.connections, &self.connections);
         put(&mut pace.concurrency, &self.concurrency.map(usize::from));
@@ -287,11 +280,11 @@ fn put<T: Clone>(place: &mut T, given: &Option<T>) {
 /// A crawl none of whose seeds can be reached is not begun.
 fn reachable(plan: &Plan, fetcher: &dyn Fetcher) -> anyhow::Result<()> {
     let seeds = plan.params.canonical_seeds(&wonbon_crawl::canonical::Rules::default());
-    Ok(wonbon_crawl::crawl::check_reachable(&seeds.map_err(explained)?, fetcher)?)
+    Ok(wonbon_crawl::crawl::check_reachable(&seeds.map_err(explain)?, fetcher)?)
 }
 
 /// What a person can do about it.
-fn explained(error: CrawlError) -> anyhow::Error {
+fn explain(error: CrawlError) -> anyhow::Error {
     let hint = match &error {
         CrawlError::HoldsCrawl { path } => {
             Some(format!("--resume {} goes on with it", path.display()))
@@ -311,7 +304,7 @@ fn explained(error: CrawlError) -> anyhow::Error {
     }
 }
 
-fn tell(summary: &Summary, directory: &Path) {
+fn print_summary(summary: &Summary, directory: &Path) {
     let stats = &summary.stats;
     let why = match summary.ended {
         Ended::Exhausted => "nothing is left to ask for",

@@ -5,21 +5,20 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use wonbon_cluster::corpus::PART_BYTES;
+use wonbon_app::requests::{DedupRequest, Resources};
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
-use wonbon_cluster::families::{CopyRule, FamilyKind};
+use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
-use wonbon_cluster::verdicts::Kind;
+use wonbon_store::{Kind, Rule};
 
 use crate::Outcome;
 use crate::batch::{
     DateOptions, FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped,
     spool_standard_input, tell_fields, thousands,
 };
-use crate::options::ShingleOptions;
+use crate::options::{ShingleOptions, threshold};
 use crate::output::Output;
-use crate::rule::Rule;
 
 /// Remove the copies from a corpus, and say of every document what it is.
 ///
@@ -32,8 +31,8 @@ use crate::rule::Rule;
 /// Until then the work stands in OUT.partial. After a kill the same command goes on from the last
 /// finished part.
 ///
-/// Kinds: empty (no words; kept), single (no copies), original (with copies), and copies: identical
-/// (same bytes), same-text (same words), same-shingles, resembling.
+/// Kinds: empty (no words; kept), original (the first of its family, often the only one; kept), and
+/// copies: identical (same bytes), same-text (same words), same-shingles, copy (with differences).
 ///
 /// Exit codes: 0 done, 1 done but rows were skipped (they are named), 2 it could not run.
 #[derive(clap::Args)]
@@ -48,20 +47,21 @@ pub(crate) struct Args {
     fields: FieldOptions,
     #[command(flatten)]
     dates: DateOptions,
-    /// Exact resemblance from which a document is a copy: above 0, up to 1.
-    #[arg(long, value_name = "R", default_value_t = 0.8, value_parser = threshold)]
-    threshold: f64,
-    /// The papers' rule instead of a threshold: 2of6 features agree.
-    #[arg(long, value_name = "ZofK", conflicts_with = "threshold")]
+    /// Exact resemblance from which a document is a copy: above 0, up to 1 [default: 0.8].
+    #[arg(long, value_name = "R", value_parser = threshold)]
+    threshold: Option<f64>,
+    /// The papers' rule instead of a threshold: 2of6 features agree, and the resemblance is at least 0.5
+    /// (`2of6,floor=0` does not verify).
+    #[arg(long, value_name = "RULE", conflicts_with = "threshold")]
     rule: Option<Rule>,
     /// How copies are put together: star (every copy reaches the threshold to its original) or
     /// linked (connected components; a copy may be far from its original).
-    #[arg(long, value_name = "KIND", default_value = "star", value_parser = ["star", "linked"])]
-    family: String,
+    #[arg(long, value_name = "KIND", default_value_t)]
+    family: FamilyKind,
     /// How copies are looked for: exact (the set-similarity join), features (bands of min-values,
     /// verified), or auto (by size).
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "exact", "features"])]
-    engine: String,
+    #[arg(long, value_name = "ENGINE", default_value_t)]
+    engine: Engine,
     /// Find every pair: the same as --engine exact.
     #[arg(long, conflicts_with_all = ["engine", "rule"])]
     exact: bool,
@@ -95,54 +95,45 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryBytes>,
     /// Input between two places where a killed run can go on.
-    #[arg(long, value_name = "BYTES", hide = true, default_value_t = PART_BYTES)]
+    #[arg(long, value_name = "BYTES", hide = true, default_value_t = Resources::PART_BYTES)]
     part_bytes: u64,
     /// Print the summary as one line of JSON.
     #[arg(long)]
     json: bool,
 }
 
-fn threshold(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|&number: &f64| number > 0.0 && number <= 1.0)
-        .ok_or_else(|| "a threshold is above 0 and at most 1".to_owned())
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let inputs = spool_standard_input(&args.inputs, &args.output)?;
     let fields = args.fields.names(&inputs, &args.output)?;
-    let rule = match args.rule {
-        Some(Rule::Features(least)) => CopyRule::Agreeing(least as u32),
-        Some(Rule::Threshold(threshold)) => CopyRule::Threshold(threshold),
-        None => CopyRule::Threshold(args.threshold),
+    let request = DedupRequest {
+        threshold: args.threshold,
+        rule: args.rule,
+        family: Some(args.family),
+        engine: Some(if args.exact { Engine::Exact } else { args.engine }),
+        keep: Some(args.keep.clone()),
+        annotate: args.annotate,
+        dates: Some(args.dates.dates),
+        ..DedupRequest::default()
     };
-    let config = DedupConfig {
+    let planned = request.config(Resources {
         inputs,
-        output: args.output.clone(),
         fields,
-        dates: args.dates.dates,
+        output: args.output.clone(),
+        threads: args.threads.unwrap_or_else(all_cores),
+        memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
+        part_bytes: args.part_bytes,
+    })?;
+    let config = DedupConfig {
         method: FamilyConfig {
-            rule,
-            family: if args.family == "linked" { FamilyKind::Linked } else { FamilyKind::Star },
-            engine: match args.engine.as_str() {
-                _ if args.exact => Engine::Exact,
-                "exact" => Engine::Exact,
-                "features" => Engine::Features,
-                _ => Engine::Auto,
-            },
-            keep: args.keep.clone(),
             shingle_words: args.shingles.shingle,
             seed: args.shingles.seed()?,
-            threads: args.threads.unwrap_or_else(all_cores),
-            memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
+            ..planned.method
         },
         pairs: args.pairs.clone(),
-        annotate: args.annotate,
         strict: args.strict,
         against: args.against.clone(),
-        part_bytes: args.part_bytes,
         save_sketches: args.save_sketches,
+        ..planned
     };
     let watcher = Watcher::new();
     let summary = dedup(&config, &watcher).map_err(|error| explain(error, &args.output))?;
@@ -152,13 +143,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         output.json_line(&summary)?;
         output.finish()?;
     } else {
-        tell(&summary, &config).context("could not write to standard error")?;
+        print_summary(&summary, &config).context("could not write to standard error")?;
     }
     name_skipped(summary.skipped, &summary.skipped_first);
     Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
 }
 
-fn tell(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
+fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {
     let mut out = anstream::stderr().lock();
     tell_fields(&mut out, &config.fields)?;
     writeln!(out, "looked for copies by {}", summary.engine)?;

@@ -5,7 +5,6 @@
 
 mod memory;
 mod output;
-mod progress;
 mod records;
 mod stats;
 
@@ -18,6 +17,7 @@ use clap::builder::TypedValueParser as _;
 use wonbon_join::{JoinParams, MEASURES, Measure, Threshold, algorithm, algorithms, join_pairs};
 
 use crate::Outcome;
+use crate::batch::Watcher;
 use output::{Format, Output, PairSorter};
 use records::{Reading, TextAs};
 use stats::Stats;
@@ -28,7 +28,7 @@ use stats::Stats;
 /// text. Prints `line-a<TAB>line-b<TAB>similarity` with lines counted from 0, sorted; with two
 /// files, line-a is a line of the first.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Records to join, plain, .gz or .zst; `-` is standard input.
     file: PathBuf,
     /// Joins the first file with this one instead of with itself.
@@ -120,12 +120,12 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
             }
         };
     }
-    let progress = progress::Bar::new();
+    let progress = Watcher::new();
     params.progress = &progress;
     let mut sorter = PairSorter::new(args.memory);
     let joined =
         join_pairs(algorithm, &collection, &params, args.top.map(|top| top as usize), &mut sorter);
-    progress.clear();
+    progress.finish();
     let counters = sorter.check().and_then(|()| Ok(joined?))?;
     let finished = Instant::now();
 

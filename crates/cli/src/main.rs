@@ -16,7 +16,6 @@ mod options;
 mod order;
 mod output;
 mod report;
-mod rule;
 mod serve;
 mod sketch;
 mod store;
@@ -53,7 +52,7 @@ enum Command {
     Cluster(cluster::Args),
     Collapse(store::collapse::Args),
     Compare(compare::Args),
-    Contains(store::asking::ContainsArgs),
+    Contains(store::ask::ContainsArgs),
     Copies(store::copies::Args),
     Crawl(Box<crawl::Args>),
     Decide(store::decide::Args),
@@ -72,14 +71,14 @@ enum Command {
     Robots(crawl::robots::Args),
     Search(store::search::Args),
     Serve(serve::Args),
-    Similar(store::asking::SimilarArgs),
+    Similar(store::ask::SimilarArgs),
     Sketch(sketch::Args),
-    Sources(store::asking::SourcesArgs),
+    Sources(store::ask::SourcesArgs),
     Status(store::status::Args),
     Token(token::Args),
     Verify(store::verify::Args),
     Watch(store::watch::Args),
-    Within(store::asking::WithinArgs),
+    Within(store::ask::WithinArgs),
 }
 
 /// How a command that ran to its end did.
@@ -113,7 +112,7 @@ fn main() -> ExitCode {
         Command::Cluster(args) => cluster::run(args),
         Command::Collapse(args) => store::collapse::run(args, store),
         Command::Compare(args) => compare::run(args),
-        Command::Contains(args) => store::asking::run_contains(args, store),
+        Command::Contains(args) => store::ask::run_contains(args, store),
         Command::Copies(args) => store::copies::run(args, store),
         Command::Crawl(args) => crawl::run(args, named_store),
         Command::Decide(args) => store::decide::run(args, store),
@@ -132,14 +131,14 @@ fn main() -> ExitCode {
         Command::Robots(args) => crawl::robots::run(args),
         Command::Search(args) => store::search::run(args, store),
         Command::Serve(args) => serve::run(args, store),
-        Command::Similar(args) => store::asking::run_similar(args, store),
+        Command::Similar(args) => store::ask::run_similar(args, store),
         Command::Sketch(args) => sketch::run(args),
-        Command::Sources(args) => store::asking::run_sources(args, store),
+        Command::Sources(args) => store::ask::run_sources(args, store),
         Command::Status(args) => store::status::run(args, store),
         Command::Token(args) => token::run(args),
         Command::Verify(args) => store::verify::run(args, store),
         Command::Watch(args) => store::watch::run(args, store),
-        Command::Within(args) => store::asking::run_within(args, store),
+        Command::Within(args) => store::ask::run_within(args, store),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

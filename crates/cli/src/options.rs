@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use wonbon_app::parameters;
 use wonbon_sketch::Seed;
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, MAX_SHINGLE_WORDS};
 
@@ -17,6 +18,12 @@ pub(crate) struct ShingleOptions {
     /// used, and anyone can find out which words to change to slip past.
     #[arg(long, value_name = "FILE")]
     seed_file: Option<PathBuf>,
+}
+
+/// A resemblance from which something is decided, as it is given to a flag.
+pub(crate) fn threshold(text: &str) -> Result<f64, String> {
+    let number = text.parse().map_err(|_| "a threshold is above 0 and at most 1".to_owned())?;
+    parameters::threshold(number).map_err(|error| error.to_string())
 }
 
 pub(crate) fn shingle_words(text: &str) -> Result<NonZeroUsize, String> {

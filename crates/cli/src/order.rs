@@ -1,4 +1,4 @@
-//! `wonbon order`: which pages a crawl gathers first, by every ordering, on a graph that is there.
+//! `wonbon order`: which pages a crawl gathers first, by every ordering, on an existing graph.
 //!
 //! Reads a graph, computes its PageRank, crawls it once with each ordering and writes the curves; all
 //! of that is `wonbon-crawl`. `wonbon order generate` makes a graph to try it on. Everything that can
@@ -18,6 +18,7 @@ use wonbon_crawl::graph::{Graph, Reading, SiteRule, Watch};
 use wonbon_crawl::order::{ORDER_NAMES, OrderName};
 use wonbon_crawl::virtual_crawl::plot::{Curve, svg};
 use wonbon_crawl::virtual_crawl::{Plan, curve, marks, reachable, share_of};
+use wonbon_progress::Progress as _;
 
 use crate::Outcome;
 use crate::batch::Watcher;
@@ -216,11 +217,11 @@ struct Watching<'a>(&'a Watcher);
 
 impl Watch for Watching<'_> {
     fn begin(&self, what: &'static str, steps: u64) {
-        wonbon_documents::Progress::begin(self.0, what, steps);
+        self.0.begin(what, steps);
     }
 
     fn done(&self, steps: u64) {
-        wonbon_documents::Progress::advance(self.0, steps);
+        self.0.advance(steps);
     }
 }
 

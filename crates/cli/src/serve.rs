@@ -119,12 +119,16 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     config.check()?;
     let started = Instant::now();
     let store = Store::open_or_create(directory, None).map_err(explained)?;
-    until_told(store, started.elapsed(), config)?;
+    run_until_interrupted(store, started.elapsed(), config)?;
     Ok(Outcome::Done)
 }
 
 /// Serves a store that took so long to open, at the address that it prints, until it is told to end.
-pub(crate) fn until_told(store: Store, opening: Duration, config: Config) -> anyhow::Result<()> {
+pub(crate) fn run_until_interrupted(
+    store: Store,
+    opening: Duration,
+    config: Config,
+) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

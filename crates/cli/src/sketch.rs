@@ -6,7 +6,8 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use wonbon_documents::{Inputs, PieceOutput, Progress, Reading, for_each_document};
+use wonbon_documents::{Inputs, PieceOutput, Reading, for_each_document};
+use wonbon_progress::Progress;
 use wonbon_sketch::{DistinctCounter, FeatureMaker, FeatureParams, Features, FeaturesBuilder};
 use wonbon_text::shingles::Shingler;
 

@@ -120,9 +120,9 @@ fn store(files: &Files) -> String {
 }
 
 fn verdicts(lines: &[Value]) -> Vec<(String, String)> {
-    let told = lines.iter().filter(|line| line["id"].is_string());
+    let told = lines.iter().filter(|line| line["key"].is_string());
     told.map(|line| {
-        (line["id"].as_str().unwrap().to_owned(), line["verdict"].as_str().unwrap().to_owned())
+        (line["key"].as_str().unwrap().to_owned(), line["verdict"].as_str().unwrap().to_owned())
     })
     .collect()
 }

@@ -37,8 +37,9 @@ fn words(text: &str, from: usize, count: usize) -> String {
     text.split_whitespace().skip(from).take(count).collect::<Vec<_>>().join(" ")
 }
 
-fn ids(output: &std::process::Output) -> Vec<String> {
-    json_lines(stdout(output)).iter().map(|line| line["id"].as_str().unwrap().to_owned()).collect()
+fn keys(output: &std::process::Output) -> Vec<String> {
+    let lines = json_lines(stdout(output));
+    lines.iter().map(|line| line["document"]["key"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -63,19 +64,19 @@ fn a_quotation_is_found_in_both_directions() {
     let (files, store) = filled();
     let quotation = files.write("quotation.txt", words(FERRY, 5, 18));
     let within = wonbon(&["within", "--store", &store, "--json", &quotation]);
-    assert_eq!(ids(&within), ["https://ferry.example.org/1", "scrap", "both"]);
+    assert_eq!(keys(&within), ["https://ferry.example.org/1", "scrap", "both"]);
     let first = &json_lines(stdout(&within))[0];
     assert_eq!(first["containment_of_text"], 1.0);
     assert_eq!(first["estimate"]["standard_error"], 0.0);
 
     let contains = wonbon(&["contains", "--store", &store, "--min", "0.9", "--json", "both"]);
     assert_eq!(
-        ids(&contains),
+        keys(&contains),
         ["https://ferry.example.org/1", "https://bread.example.net/a", "scrap"]
     );
     let by_stdin =
         wonbon_reading(&["within", "--store", &store, "-n", "1", "--json", "-"], BREAD.as_bytes());
-    assert_eq!(ids(&by_stdin), ["https://bread.example.net/a"]);
+    assert_eq!(keys(&by_stdin), ["https://bread.example.net/a"]);
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn what_was_deleted_is_not_found() {
     for key in ["https://ferry.example.org/1", "both"] {
         assert_eq!(wonbon(&["--store", &store, "delete", key]).status.code(), Some(0));
     }
-    assert_eq!(ids(&wonbon(&["--store", &store, "similar", "--json", &text])), ["scrap"]);
+    assert_eq!(keys(&wonbon(&["--store", &store, "similar", "--json", &text])), ["scrap"]);
     assert_eq!(wonbon(&["--store", &store, "delete", "scrap"]).status.code(), Some(0));
     let nothing = wonbon(&["--store", &store, "similar", &text]);
     assert_eq!((nothing.status.code(), stdout(&nothing)), (Some(1), ""));

@@ -34,10 +34,10 @@ fn near_copies_go_behind_the_best_ranked_one() {
     let lines = json_lines(stdout(&output));
     let ids: Vec<_> = lines.iter().map(|line| line["id"].as_str()).collect();
     assert_eq!(ids, [Some("first"), Some("second"), None]);
-    assert_eq!(lines[0]["copies"], json!([{"id": "copy", "resemblance": 96.0 / 97.0, "rank": 3}]));
+    assert_eq!(lines[0]["copies"], json!([{"key": "copy", "resemblance": 96.0 / 97.0, "rank": 3}]));
     assert_eq!(
         lines[1]["copies"],
-        json!([{"id": "https://a.example/", "resemblance": 1.0, "rank": 4}])
+        json!([{"key": "https://a.example/", "resemblance": 1.0, "rank": 4}])
     );
     assert_eq!(lines[2]["copies"], json!([]));
     let strict = wonbon_reading(&["collapse", "--threshold", "1"], results().as_bytes());
@@ -79,7 +79,7 @@ fn broken_lines_are_named_and_passed_through() {
     let out = String::from_utf8_lossy(&output.stdout);
     assert_eq!(
         out,
-        "{\"id\":1,\"text\":\"a b c d e f\",\"copies\":[{\"id\":4,\"resemblance\":1.0,\"rank\":6}]}\n{\"id\":2,\n[1]\n{\"id\":3,\"text\":7}\n\u{FFFD}\u{FFFD}\n"
+        "{\"id\":1,\"text\":\"a b c d e f\",\"copies\":[{\"key\":4,\"resemblance\":1.0,\"rank\":6}]}\n{\"id\":2,\n[1]\n{\"id\":3,\"text\":7}\n\u{FFFD}\u{FFFD}\n"
     );
     insta::assert_snapshot!(stderr(&output).replace(files.path().to_str().unwrap(), "[dir]"));
 }
@@ -102,7 +102,12 @@ fn texts_that_are_not_given_come_from_the_store() {
     let lines = json_lines(stdout(&output));
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[0], json!({"id": "c", "copies": []}));
-    assert_eq!(lines[1]["copies"][0]["id"], "a");
+    assert_eq!(lines[1]["copies"][0]["key"], "a");
+
+    let searched = wonbon(&["search", "--json", "--store", store, "word7"]);
+    let output = wonbon_reading(&["collapse", "--store", store], &searched.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(json_lines(stdout(&output))[0]["document"]["key"], "a");
 
     let unknown = "{\"id\":\"nobody\"}\n{\"score\":1}\n{\"id\":\"a\"}\n";
     let output = wonbon_reading(&["collapse", "--store", store], unknown.as_bytes());

@@ -62,7 +62,7 @@ fn fill(address: &str) {
         let path = format!("/v1/documents?sweep={sweep}");
         post(address, &path, "application/x-ndjson", &lines.join("\n"));
     }
-    let watched = json!({"url": "https://site0.example/0"}).to_string();
+    let watched = json!({"key": "https://site0.example/0"}).to_string();
     post(address, "/v1/watch", "application/json", &watched);
 }
 

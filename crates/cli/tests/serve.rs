@@ -74,7 +74,7 @@ fn a_store_is_served_and_closed_when_it_is_told_to_end() {
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("<h1>"), "{page}");
     let writing = wonbon(&["delete", "a", "--store", &store]);
     assert_eq!(writing.status.code(), Some(2), "one process writes at a time");
-    assert_eq!(json(&wonbon(&["get", "a", "--json", "--store", &store]))["id"], "a");
+    assert_eq!(json(&wonbon(&["get", "a", "--json", "--store", &store]))["key"], "a");
     assert_eq!(serving.end(), Some(0));
     let verified = wonbon(&["verify", "--store", &store]);
     assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));

@@ -117,7 +117,7 @@ fn a_moved_page_is_told_with_the_evidence() {
     assert_eq!(old["redirects"][0]["to"], "https://one.example/new");
     let place = &old["places"][0];
     assert_eq!(
-        (&place["id"], &place["resemblance"]),
+        (&place["place"]["key"], &place["resemblance"]),
         (&"https://one.example/new".into(), &1.0.into())
     );
     assert_eq!(place["redirect"], "2026-11-08T00:00:00Z");
@@ -134,7 +134,7 @@ fn holders_are_listed_by_site_with_the_version_they_follow() {
         ["table", "csv"].map(|format| transcript(&copies(format), None)).join("\n")
     );
     let copies = json_of(&copies("json"));
-    assert_eq!((&copies["holders"], &copies["document"]["versions"]), (&1.into(), &2.into()));
+    assert_eq!((&copies["holders"], &copies["place"]["versions"]), (&1.into(), &2.into()));
     let copy = &copies["sites"][0]["copies"][0];
     assert_eq!((&copy["follows"], &copy["current"]), (&1.into(), &false.into()));
     for (url, words) in [("https://one.example/stay", "0 holders"), ("https://x.example/", "")] {
@@ -244,5 +244,5 @@ fn bad_dates_and_numbers_get_one_sentence() {
     let row = files.write("redirect.jsonl", row);
     let refused = wonbon(&["--store", &store, "add", &row]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(stderr(&refused).contains("noted with --sweep"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("noted with a sweep"), "{}", stderr(&refused));
 }

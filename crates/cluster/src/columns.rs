@@ -23,7 +23,7 @@ use crate::error::{ClusterError, io};
 
 /// How far a column is, and what it holds up to there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub(crate) struct Mark {
     /// Bytes.
     pub bytes: u64,
     /// A running checksum of all whole words of eight bytes.
@@ -67,7 +67,7 @@ impl Mark {
 
 /// Appends to a column.
 #[derive(Debug)]
-pub struct ColumnWriter<T> {
+pub(crate) struct ColumnWriter<T> {
     path: PathBuf,
     file: BufWriter<File>,
     mark: Mark,
@@ -80,7 +80,7 @@ impl<T: Pod> ColumnWriter<T> {
     /// # Errors
     ///
     /// If the file cannot be written, or what it holds up to the mark is not what was written.
-    pub fn open(path: PathBuf, mark: Mark) -> Result<Self, ClusterError> {
+    pub(crate) fn open(path: PathBuf, mark: Mark) -> Result<Self, ClusterError> {
         let mut file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -106,7 +106,7 @@ impl<T: Pod> ColumnWriter<T> {
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub fn extend(&mut self, values: &[T]) -> Result<(), ClusterError> {
+    pub(crate) fn extend(&mut self, values: &[T]) -> Result<(), ClusterError> {
         let bytes: &[u8] = bytemuck::cast_slice(values);
         self.mark = self.mark.after(bytes);
         self.file.write_all(bytes).map_err(io("write", &self.path))
@@ -114,7 +114,7 @@ impl<T: Pod> ColumnWriter<T> {
 
     /// How many bytes the column has.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.mark.bytes
     }
 
@@ -123,7 +123,7 @@ impl<T: Pod> ColumnWriter<T> {
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub fn flush(&mut self) -> Result<Mark, ClusterError> {
+    pub(crate) fn flush(&mut self) -> Result<Mark, ClusterError> {
         self.file.flush().map_err(io("write", &self.path))?;
         Ok(self.mark)
     }
@@ -160,7 +160,7 @@ const PIECE_BYTES: usize = 256 << 10;
 
 /// A column to read.
 #[derive(Debug)]
-pub struct Column<T> {
+pub(crate) struct Column<T> {
     path: PathBuf,
     file: File,
     length: u64,
@@ -173,7 +173,7 @@ impl<T: Pod> Column<T> {
     /// # Errors
     ///
     /// If it cannot be read.
-    pub fn open(path: PathBuf) -> Result<Self, ClusterError> {
+    pub(crate) fn open(path: PathBuf) -> Result<Self, ClusterError> {
         let file = File::open(&path).map_err(io("open", &path))?;
         let bytes = file.metadata().map_err(io("read", &path))?.len();
         Ok(Column { path, file, length: bytes / size_of::<T>() as u64, of: PhantomData })
@@ -181,7 +181,7 @@ impl<T: Pod> Column<T> {
 
     /// How many values there are.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.length
     }
 
@@ -190,7 +190,7 @@ impl<T: Pod> Column<T> {
     /// # Errors
     ///
     /// If they cannot be read.
-    pub fn read_at(&self, start: u64, values: &mut [T]) -> Result<(), ClusterError> {
+    pub(crate) fn read_at(&self, start: u64, values: &mut [T]) -> Result<(), ClusterError> {
         self.file
             .read_exact_at(bytemuck::cast_slice_mut(values), start * size_of::<T>() as u64)
             .map_err(io("read", &self.path))
@@ -201,7 +201,7 @@ impl<T: Pod> Column<T> {
     /// # Errors
     ///
     /// If it cannot be read.
-    pub fn get(&self, at: u64) -> Result<T, ClusterError> {
+    pub(crate) fn get(&self, at: u64) -> Result<T, ClusterError> {
         let mut value = [T::zeroed()];
         self.read_at(at, &mut value)?;
         Ok(value[0])
@@ -212,7 +212,7 @@ impl<T: Pod> Column<T> {
     /// # Errors
     ///
     /// If it cannot be read.
-    pub fn read_all(&self) -> Result<Vec<T>, ClusterError> {
+    pub(crate) fn read_all(&self) -> Result<Vec<T>, ClusterError> {
         let mut values = vec![T::zeroed(); usize::try_from(self.length).unwrap_or(usize::MAX)];
         self.read_at(0, &mut values)?;
         Ok(values)
@@ -223,7 +223,7 @@ impl<T: Pod> Column<T> {
     /// # Errors
     ///
     /// If it cannot be read, or the first error of `each`.
-    pub fn for_each(
+    pub(crate) fn for_each(
         &self,
         mut each: impl FnMut(u64, T) -> Result<(), ClusterError>,
     ) -> Result<(), ClusterError> {
@@ -237,7 +237,7 @@ impl<T: Pod> Column<T> {
     /// # Errors
     ///
     /// If it cannot be read, or the first error of `each`.
-    pub fn for_each_piece(
+    pub(crate) fn for_each_piece(
         &self,
         mut each: impl FnMut(u64, &[T]) -> Result<(), ClusterError>,
     ) -> Result<(), ClusterError> {

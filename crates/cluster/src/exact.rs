@@ -9,27 +9,16 @@
 
 use std::num::NonZeroUsize;
 
-use wonbon_documents::Progress;
 use wonbon_join::auto::AUTO;
 use wonbon_join::interner::HashNumbers;
 use wonbon_join::{
     Algorithm, CollectionBuilder, Counters, JoinError, JoinParams, Match, Measure, Side, Threshold,
 };
+use wonbon_progress::{Progress, StopOnly};
 
 use crate::deciding::BYTES_A_SHINGLE;
 use crate::error::ClusterError;
 use crate::walk::{Met, Sets};
-
-/// Passes what the join says on to who watches the run.
-struct Watch<'a>(&'a dyn Progress);
-
-impl wonbon_join::Progress for Watch<'_> {
-    fn advance(&self, _done: u64, _total: u64) {}
-
-    fn stop_asked(&self) -> bool {
-        self.0.stop_asked()
-    }
-}
 
 /// All pairs of representatives at or above the threshold: the later one with the earlier one it
 /// meets.
@@ -37,7 +26,7 @@ impl wonbon_join::Progress for Watch<'_> {
 /// # Errors
 ///
 /// If sets cannot be read or do not fit in memory, or if the watcher asked to stop.
-pub fn exact_pairs(
+pub(crate) fn exact_pairs(
     sets: &Sets,
     count: u32,
     threshold: f64,
@@ -72,7 +61,7 @@ pub fn exact_pairs(
     let collection = builder.finish();
     // The shortest decimal that gives this number is the text it was read from.
     let threshold: Threshold = threshold.to_string().parse().map_err(stopped)?;
-    let watch = Watch(progress);
+    let watch = StopOnly(progress);
     let params = JoinParams {
         progress: &watch,
         ..JoinParams::new(Measure::Jaccard, threshold).map_err(stopped)?.with_threads(threads.get())

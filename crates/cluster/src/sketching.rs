@@ -9,8 +9,8 @@
 
 use std::num::NonZeroUsize;
 
-use wonbon_sketch::rabin::RABIN_64;
-use wonbon_sketch::{FeatureMaker, Features, FeaturesBuilder, finalise};
+use wonbon_rule::{fingerprint_content_half, fingerprint_set};
+use wonbon_sketch::{FeatureMaker, Features, FeaturesBuilder};
 use wonbon_text::shingles::Shingler;
 
 /// Removes repetitions from the elements of one document after another.
@@ -18,7 +18,7 @@ use wonbon_text::shingles::Shingler;
 /// A table of the elements themselves, half full at most. The place an element has is decided by its
 /// high bits, which are mixed already.
 #[derive(Clone, Debug, Default)]
-pub struct Distinct {
+pub(crate) struct Distinct {
     places: Vec<u64>,
     mask: usize,
     shift: u32,
@@ -28,7 +28,7 @@ pub struct Distinct {
 
 impl Distinct {
     /// Forgets everything; makes room for about `expected` different elements.
-    pub fn start(&mut self, expected: usize) {
+    pub(crate) fn start(&mut self, expected: usize) {
         self.places.clear();
         self.resize((2 * expected).next_power_of_two().max(64));
         self.taken = 0;
@@ -42,7 +42,7 @@ impl Distinct {
     }
 
     /// Appends those of `elements` to `set` that were not there before.
-    pub fn add(&mut self, elements: &[u64], set: &mut Vec<u64>) {
+    pub(crate) fn add(&mut self, elements: &[u64], set: &mut Vec<u64>) {
         for &element in elements {
             if element == 0 {
                 if !std::mem::replace(&mut self.zero, true) {
@@ -60,7 +60,7 @@ impl Distinct {
 
     /// How many of these different elements are in the set.
     #[must_use]
-    pub fn count_shared(&self, elements: &[u64]) -> usize {
+    pub(crate) fn count_shared(&self, elements: &[u64]) -> usize {
         elements.iter().filter(|&&element| self.contains(element)).count()
     }
 
@@ -106,13 +106,13 @@ impl Distinct {
 
 /// What is known of some documents, column by column.
 #[derive(Clone, Debug, Default)]
-pub struct Sketches {
+pub(crate) struct Sketches {
     /// The fingerprint of each document's bytes.
     pub bytes: Vec<u64>,
     /// The fingerprint of each document's normal form.
     pub normal: Vec<u64>,
     /// The fingerprint of each document's set of shingles; 0 for a document without words.
-    pub set: Vec<u64>,
+    pub set: Vec<u128>,
     /// How many different shingles each document has.
     pub shingles: Vec<u32>,
     /// The features of each document, one after another; a document without shingles has zeros.
@@ -131,7 +131,7 @@ pub struct Sketches {
 
 /// Makes sketches; one for each thread.
 #[derive(Debug)]
-pub struct Sketcher {
+pub(crate) struct Sketcher {
     shingler: Shingler,
     builder: FeaturesBuilder,
     features: Features,
@@ -142,7 +142,7 @@ pub struct Sketcher {
 impl Sketcher {
     /// A sketcher by these parameters.
     #[must_use]
-    pub fn new(maker: &FeatureMaker, groups: usize, shingle_words: NonZeroUsize) -> Self {
+    pub(crate) fn new(maker: &FeatureMaker, groups: usize, shingle_words: NonZeroUsize) -> Self {
         Sketcher {
             shingler: Shingler::new(shingle_words),
             builder: maker.builder(),
@@ -153,7 +153,7 @@ impl Sketcher {
     }
 
     /// Appends one document: the bytes it came as and its core text.
-    pub fn add(&mut self, bytes: &[u8], text: &str, sketches: &mut Sketches) {
+    pub(crate) fn add(&mut self, bytes: &[u8], text: &str, sketches: &mut Sketches) {
         let start = sketches.elements.len();
         // A word and what separates it have five to seven bytes in most languages.
         self.distinct.start(text.len() / 6);
@@ -163,9 +163,9 @@ impl Sketcher {
         self.builder.clear();
         self.builder.update(set);
         self.builder.features_into(&mut self.features);
-        sketches.bytes.push(finalise(RABIN_64.fingerprint(bytes)));
-        sketches.normal.push(finalise(count.normal_form_hash ^ count.words.rotate_left(40)));
-        sketches.set.push(set_fingerprint(set));
+        sketches.bytes.push(fingerprint_content_half(bytes));
+        sketches.normal.push(count.normal_form_hash);
+        sketches.set.push(fingerprint_set(set));
         sketches.shingles.push(set.len() as u32);
         if set.is_empty() {
             sketches.features.extend(std::iter::repeat_n(0, self.groups));
@@ -175,27 +175,12 @@ impl Sketcher {
     }
 }
 
-/// The same for the same set in any order; 0 for the empty set only.
-#[must_use]
-pub fn set_fingerprint(set: &[u64]) -> u64 {
-    if set.is_empty() {
-        return 0;
-    }
-    let (mut sum, mut parity) = (0_u64, 0_u64);
-    for &element in set {
-        let mixed = (element ^ (element >> 31)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        sum = sum.wrapping_add(mixed ^ (mixed >> 32));
-        parity ^= mixed.rotate_left(17);
-    }
-    finalise(sum ^ finalise(parity ^ set.len() as u64)).max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use proptest::prelude::*;
-    use wonbon_sketch::ElementSet;
+    use wonbon_sketch::{ElementSet, finalise};
 
     use super::*;
 
@@ -219,11 +204,8 @@ mod tests {
             }
             let [right, left] = sets;
             let shared = distinct.count_shared(&right);
-            let overlap = ElementSet::new(left.clone()).overlap(&ElementSet::new(right));
+            let overlap = ElementSet::new(left).overlap(&ElementSet::new(right));
             prop_assert_eq!(shared, overlap.shared);
-            let mut turned = left.clone();
-            turned.reverse();
-            prop_assert_eq!(set_fingerprint(&left), set_fingerprint(&turned));
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::error::{ClusterError, io};
 
 /// What happens to numbers with one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Equal {
+pub(crate) enum Equal {
     /// All of them stay.
     Stay,
     /// Their low 32 bits are counts, which are added up.
@@ -28,7 +28,7 @@ pub enum Equal {
 
 /// Collects numbers and gives them back in order.
 #[derive(Debug)]
-pub struct SortedRuns {
+pub(crate) struct SortedRuns {
     folder: PathBuf,
     name: &'static str,
     equal: Equal,
@@ -41,7 +41,7 @@ pub struct SortedRuns {
 impl SortedRuns {
     /// Runs go to files in `folder` whose names begin with `name`.
     #[must_use]
-    pub fn new(folder: &Path, name: &'static str, equal: Equal, memory: u64) -> Self {
+    pub(crate) fn new(folder: &Path, name: &'static str, equal: Equal, memory: u64) -> Self {
         let most = usize::try_from(memory / 16).unwrap_or(usize::MAX).max(1024);
         let folder = folder.to_owned();
         SortedRuns { folder, name, equal, buffer: Vec::new(), most, runs: Vec::new(), pushed: 0 }
@@ -52,7 +52,7 @@ impl SortedRuns {
     /// # Errors
     ///
     /// If a run cannot be written.
-    pub fn push(&mut self, number: u128) -> Result<(), ClusterError> {
+    pub(crate) fn push(&mut self, number: u128) -> Result<(), ClusterError> {
         if self.buffer.len() == self.most {
             self.tidy();
             // Adding up may have made room; if it made little, a run is written.
@@ -67,18 +67,18 @@ impl SortedRuns {
 
     /// How many numbers were taken.
     #[must_use]
-    pub fn pushed(&self) -> u64 {
+    pub(crate) fn pushed(&self) -> u64 {
         self.pushed
     }
 
     /// How many runs went to the disk.
     #[must_use]
-    pub fn runs(&self) -> usize {
+    pub(crate) fn runs(&self) -> usize {
         self.runs.len()
     }
 
     /// Puts what is still in memory in order, so that the merge can begin at once.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.tidy();
     }
 
@@ -104,7 +104,7 @@ impl SortedRuns {
     /// # Errors
     ///
     /// If runs cannot be written or read, or the first error of `each`.
-    pub fn merge(
+    pub(crate) fn merge(
         mut self,
         mut each: impl FnMut(u128) -> Result<(), ClusterError>,
     ) -> Result<(), ClusterError> {

@@ -7,19 +7,19 @@
 
 /// Components of the numbers below a limit.
 #[derive(Clone, Debug)]
-pub struct UnionFind {
+pub(crate) struct UnionFind {
     parents: Vec<u32>,
 }
 
 impl UnionFind {
     /// Every number alone.
     #[must_use]
-    pub fn new(count: u32) -> Self {
+    pub(crate) fn new(count: u32) -> Self {
         UnionFind { parents: (0..count).collect() }
     }
 
     /// The smallest number of the component.
-    pub fn root(&mut self, mut number: u32) -> u32 {
+    pub(crate) fn root(&mut self, mut number: u32) -> u32 {
         while self.parents[number as usize] != number {
             let above = self.parents[self.parents[number as usize] as usize];
             self.parents[number as usize] = above;
@@ -29,7 +29,7 @@ impl UnionFind {
     }
 
     /// Joins two components; tells whether they were two.
-    pub fn join(&mut self, one: u32, other: u32) -> bool {
+    pub(crate) fn join(&mut self, one: u32, other: u32) -> bool {
         let (one, other) = (self.root(one), self.root(other));
         if one == other {
             return false;

@@ -4,7 +4,9 @@
 //! be the same when the crawl goes on. How fast and how far it goes ([`Pace`]) may differ each time:
 //! a crawl that was ended by its budget goes on with a larger one.
 
+use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,34 @@ pub enum ScopeKind {
     Host,
     /// Everywhere; if hosts or domains are named, only there.
     All,
+}
+
+impl fmt::Display for ScopeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ScopeKind::Domain => "domain",
+            ScopeKind::Host => "host",
+            ScopeKind::All => "all",
+        })
+    }
+}
+
+/// The text names no scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write domain, host or all")]
+pub struct NotAScope;
+
+impl FromStr for ScopeKind {
+    type Err = NotAScope;
+
+    fn from_str(text: &str) -> Result<Self, NotAScope> {
+        match text {
+            "domain" => Ok(ScopeKind::Domain),
+            "host" => Ok(ScopeKind::Host),
+            "all" => Ok(ScopeKind::All),
+            _ => Err(NotAScope),
+        }
+    }
 }
 
 /// What decides which pages a crawl finds. Written into the log; a crawl goes on only with the same.

@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::InputError;
 use crate::inputs::Inputs;
 
@@ -78,8 +80,10 @@ const PUBLISHED: &[&str] = &["published", "published_at", "date_published"];
 const PAGES: &[&str] = &["html", "raw_html", "page"];
 const REDIRECTS: &[&str] = &["redirect", "redirect_url", "redirect_to", "location"];
 
-/// The fields that somebody names; what is not said is guessed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The fields that somebody names; what is not said is guessed. Flags and requests fill it alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
 pub struct ChosenFields {
     /// The field with the text.
     pub text: Option<String>,

@@ -18,7 +18,6 @@
 //! (`wonbon-warc`), which documents are copies.
 
 mod binary;
-mod dates;
 mod document;
 mod error;
 mod fields;
@@ -27,12 +26,10 @@ mod inputs;
 mod one_file;
 mod open;
 pub mod ordered;
-mod progress;
 mod reading;
 mod resolve;
 
 pub use binary::is_binary;
-pub use dates::{Dates, NotDates};
 pub use document::{Content, Document};
 pub use error::InputError;
 pub use fields::{ChosenFields, FieldNames};
@@ -45,9 +42,10 @@ pub use formats::{Piece, Pieces, RowOutcome, Rows};
 pub use inputs::{InputFile, Inputs, Skipped};
 pub use one_file::{FileDocument, read_file, read_source};
 pub use open::{Source, SourceKind, open, read_whole};
-pub use progress::{Progress, Unwatched};
 pub use reading::{PieceOutput, Reading, for_each_document};
 pub use resolve::{RowError, Value, Values, resolve};
+pub use wonbon_progress::{Progress, Unwatched};
+pub use wonbon_time::{Dates, NotDates};
 
 /// The most bytes that the content of one document may have, in every format.
 pub const MAX_DOCUMENT_BYTES: usize = 512 << 20;

@@ -16,7 +16,7 @@ use crate::formats::json::RowParser;
 use crate::formats::{Piece, Pieces, RowOutcome};
 use crate::inputs::{Inputs, Skipped};
 use crate::ordered::for_each_ordered;
-use crate::progress::Progress;
+use wonbon_progress::Progress;
 
 /// How documents are read.
 #[derive(Clone, Copy)]

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
+use wonbon_progress::{Progress, Unwatched};
+
 use crate::collection::Collection;
 use crate::error::JoinError;
 use crate::measure::Measure;
@@ -51,24 +53,6 @@ impl fmt::Debug for JoinParams<'_> {
             .field("index_bytes", &self.index_bytes)
             .finish_non_exhaustive()
     }
-}
-
-/// Watches a running join. Both calls come from any thread, at least every few milliseconds.
-pub trait Progress: Sync {
-    /// `done` of `total` units of work are finished; units are estimated cost, not records.
-    fn advance(&self, done: u64, total: u64);
-    /// Whether the join should stop; it then returns [`JoinError::Stopped`].
-    fn stop_asked(&self) -> bool {
-        false
-    }
-}
-
-/// Nobody watches.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unwatched;
-
-impl Progress for Unwatched {
-    fn advance(&self, _done: u64, _total: u64) {}
 }
 
 /// What a join did, as in Table 2 of the paper.

@@ -96,6 +96,7 @@ impl Algorithm for Auto {
             }
         }
         let total: u64 = blocks.iter().map(|block| u64::from(block.probe_count())).sum();
+        params.progress.begin("join", total);
         let mut done = 0;
         let kernel = Kernel::detect();
         for block in &blocks {

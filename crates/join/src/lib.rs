@@ -39,9 +39,7 @@ mod threshold;
 mod vector;
 mod verify;
 
-pub use algorithm::{
-    Algorithm, Counters, JoinParams, Match, MatchSink, Progress, Unwatched, algorithm, algorithms,
-};
+pub use algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink, algorithm, algorithms};
 pub use collection::{Collection, CollectionBuilder, Side};
 pub use error::JoinError;
 pub use measure::{MEASURES, Measure, PairSizes};

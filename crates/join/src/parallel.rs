@@ -9,7 +9,9 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::algorithm::{Match, MatchSink, Progress};
+use wonbon_progress::Progress;
+
+use crate::algorithm::{Match, MatchSink};
 use crate::error::JoinError;
 
 /// Some of the work.
@@ -54,7 +56,7 @@ impl Waiting<'_> {
         }
         self.done += u64::from(records.end - records.start);
         let Delivery { progress, done_before, total, .. } = self.delivery;
-        progress.advance((done_before + self.done).min(total), total);
+        progress.advance((done_before + self.done).min(total));
         if progress.stop_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 

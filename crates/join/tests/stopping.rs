@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wonbon_join::auto::AUTO;
 use wonbon_join::{
     Collection, CollectionBuilder, Counters, JoinError, JoinParams, Match, MatchSink, Measure,
-    Pair, Progress, Side, algorithms, join_pairs,
+    Pair, Side, algorithms, join_pairs,
 };
+use wonbon_progress::Progress;
 use wonbon_testkit::join::shapes::DBLP;
 
 fn collection(records: u32) -> Collection {
@@ -22,12 +23,17 @@ fn collection(records: u32) -> Collection {
 struct StopAfter {
     calls: AtomicU64,
     most: u64,
+    total: AtomicU64,
     furthest: AtomicU64,
 }
 
 impl Progress for StopAfter {
-    fn advance(&self, done: u64, total: u64) {
-        assert!(done <= total);
+    fn begin(&self, _: &'static str, total: u64) {
+        self.total.store(total, Relaxed);
+    }
+
+    fn advance(&self, done: u64) {
+        assert!(done <= self.total.load(Relaxed));
         self.furthest.fetch_max(done, Relaxed);
     }
 
@@ -41,7 +47,8 @@ fn a_watcher_can_stop_every_algorithm() {
     let collection = collection(3000);
     for algorithm in algorithms() {
         for threads in [1, 3] {
-            let watcher = StopAfter { calls: 0.into(), most: 2, furthest: 0.into() };
+            let watcher =
+                StopAfter { calls: 0.into(), most: 2, total: 0.into(), furthest: 0.into() };
             let mut params = JoinParams::new(Measure::Jaccard, "0.6".parse().unwrap()).unwrap();
             params.progress = &watcher;
             params.threads = threads;
@@ -73,7 +80,8 @@ fn a_sink_can_stop_every_algorithm() {
 fn progress_reaches_the_end() {
     let collection = collection(3000);
     for algorithm in algorithms() {
-        let watcher = StopAfter { calls: 0.into(), most: u64::MAX, furthest: 0.into() };
+        let watcher =
+            StopAfter { calls: 0.into(), most: u64::MAX, total: 0.into(), furthest: 0.into() };
         let mut params = JoinParams::new(Measure::Jaccard, "0.8".parse().unwrap()).unwrap();
         params.progress = &watcher;
         let mut matches: Vec<Match> = Vec::new();

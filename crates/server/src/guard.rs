@@ -1,10 +1,9 @@
-//! What every request goes through: whether it may come in, and what every answer carries.
+//! Checks that every request passes, and headers that every answer gets.
 //!
-//! In this order, the cheapest first: the name by which the service is called (an address in numbers,
-//! `localhost`, or a name it was told: another name is a page that had its own name point here), how many
-//! requests there are at once, where a request that changes something comes from, the token and its
-//! scope, how often this client asks. Answers get a content security policy without inline script or
-//! style, are counted by route, and problems become pages for people.
+//! The checks, the cheapest first: how many requests are under way; the `Host` header (a numeric address,
+//! `localhost` or a configured name, which defeats DNS rebinding); the origin of a request that changes
+//! something; the token and its scope; the rate limit. Answers get a content security policy without inline
+//! script or style, are counted by route, and problems become pages for people.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -50,7 +49,7 @@ pub(crate) async fn guard(
         )
         .into_response(),
         // Held until the head of the answer is there; a stream holds its own room.
-        Ok(_permit) => match admitted(&service, &request, route) {
+        Ok(_permit) => match admit(&service, &request, route) {
             Ok(token) => {
                 if let Some(token) = token {
                     request.extensions_mut().insert(Who(Some(token.name.into())));
@@ -76,7 +75,7 @@ pub(crate) async fn guard(
     headers.insert(resource_policy, HeaderValue::from_static("same-origin"));
     let status = response.status().as_u16();
     let took = started.elapsed();
-    service.metrics.answered(method.as_str(), route, status, took);
+    service.metrics.count_answer(method.as_str(), route, status, took);
     tracing::debug!(%method, route, status, microseconds = took.as_micros() as u64, "answered");
     response
 }
@@ -114,7 +113,7 @@ impl Who {
     }
 }
 
-fn admitted(service: &Service, request: &Request, route: &str) -> Result<Option<Token>, Problem> {
+fn admit(service: &Service, request: &Request, route: &str) -> Result<Option<Token>, Problem> {
     let headers = request.headers();
     let host = host(request)?;
     if !is_own_name(&host, &service.config.hosts) {
@@ -122,7 +121,7 @@ fn admitted(service: &Service, request: &Request, route: &str) -> Result<Option<
         return Err(Problem::new(Code::WrongHost, detail));
     }
     if !request.method().is_safe() {
-        same_site(headers, &host)?;
+        check_origin(headers, &host)?;
     }
     // What is not in the table is answered by nobody: the handler says so.
     let method = match *request.method() {
@@ -181,7 +180,7 @@ fn is_own_name(host: &str, names: &[String]) -> bool {
 }
 
 /// Refuses what a page of another site makes a browser send.
-fn same_site(headers: &HeaderMap, host: &str) -> Result<(), Problem> {
+fn check_origin(headers: &HeaderMap, host: &str) -> Result<(), Problem> {
     let refused =
         |from: &str| Err(Problem::new(Code::CrossSite, format!("the request comes from {from}")));
     let fetch_site = HeaderName::from_static("sec-fetch-site");
@@ -232,7 +231,7 @@ fn token_for(found: Option<Token>, scope: Scope) -> Result<Token, Problem> {
 }
 
 /// Whether a secret is a token that is good for something, for signing in.
-pub(crate) fn good_token(service: &Service, secret: &str) -> Result<(), Problem> {
+pub(crate) fn check_token(service: &Service, secret: &str) -> Result<(), Problem> {
     let found = service.tokens.as_ref().and_then(|tokens| tokens.find(secret));
     token_for(found, Scope::Read).map(|_| ())
 }
@@ -276,7 +275,7 @@ mod tests {
             &[("sec-fetch-site", "same-origin"), ("origin", "http://127.0.0.1:7600")],
             &[("sec-fetch-site", "none")],
         ] {
-            assert!(same_site(&headers(fine), host).is_ok(), "{fine:?}");
+            assert!(check_origin(&headers(fine), host).is_ok(), "{fine:?}");
         }
         for foreign in [
             &[("origin", "http://evil.example")][..],
@@ -285,7 +284,7 @@ mod tests {
             &[("sec-fetch-site", "cross-site")],
             &[("sec-fetch-site", "same-site"), ("origin", "http://127.0.0.1:7600")],
         ] {
-            assert_eq!(same_site(&headers(foreign), host).unwrap_err().code, Code::CrossSite);
+            assert_eq!(check_origin(&headers(foreign), host).unwrap_err().code, Code::CrossSite);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! | under | is |
 //! |---|---|
 //! | `/v1` | the API: JSON in and out, problems by stable codes ([`Code`]), described at `/v1/openapi.json` |
-//! | `/`, `/search`, … | pages, each with a JSON twin by `.json` or `Accept` |
+//! | `/`, `/search`, … | pages; their `.json` twins redirect to `/v1` |
 //! | `/healthz`, `/readyz`, `/metrics` | for whoever keeps it running |
 //!
 //! A question is answered by one function whether a program or a person asks, and its JSON ([`wonbon_app::answers`])
@@ -21,11 +21,12 @@
 //! (`wonbon-cluster`), how pages are fetched (`wonbon-crawl`), TLS.
 
 mod adding;
+mod answer_threads;
 mod api;
-mod asked;
-mod desk;
-mod given;
+mod document_request;
+mod forms;
 mod guard;
+mod json_address;
 mod listen;
 mod logging;
 mod messages;
@@ -34,6 +35,7 @@ mod openapi;
 mod pages;
 mod problem;
 mod rate;
+mod request;
 mod routes;
 mod service;
 mod view;

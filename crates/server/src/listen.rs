@@ -1,10 +1,10 @@
-//! Connections: taken in, served, and let go when the service ends.
+//! Connections: accepted, served, and closed when the service ends.
 //!
 //! HTTP/1.1 without encryption: something in front does TLS where it is needed. A connection costs a
 //! few kilobytes while it is idle; one that does not send the head of a request in time is closed. When
 //! the service ends no new connection is taken, idle ones are closed, requests on their way are answered
-//! for up to [`crate::Limits::grace`], jobs come to a place where they can go on, and then the store ends,
-//! with everything that was acknowledged.
+//! for up to [`crate::Limits::grace`], jobs stop where they can be resumed, and then the store is closed with
+//! everything that was acknowledged.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

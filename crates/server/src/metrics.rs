@@ -1,4 +1,4 @@
-//! What the service counts, in the text format of OpenMetrics, which Prometheus reads.
+//! Metrics of the service in the text format of OpenMetrics, which Prometheus reads.
 //!
 //! Handlers add to counters, gauges and histograms. What the store and the jobs know themselves
 //! (documents, bytes, how far search is behind) is asked when somebody reads `/metrics`. Cost of a
@@ -123,7 +123,7 @@ impl Metrics {
         metrics
     }
 
-    pub(crate) fn answered(&self, method: &str, path: &str, status: u16, took: Duration) {
+    pub(crate) fn count_answer(&self, method: &str, path: &str, status: u16, took: Duration) {
         let route = self.routes.get(&(method, path)).copied();
         let route = route.unwrap_or([("method", "any"), ("route", "elsewhere")]);
         let class = usize::from(status / 100).clamp(1, 5) - 1;
@@ -148,11 +148,11 @@ impl Metrics {
     /// Everything as text.
     pub(crate) fn text(&self, store: &Store, jobs: Option<&Jobs>) -> Result<String, StoreError> {
         let mut now = registry();
-        of_store(store, &mut now)?;
+        store_gauges(store, &mut now)?;
         let up = ConstGauge::new(self.started.elapsed().as_secs_f64());
         now.register("up_seconds", "since when the service runs", up);
         if let Some(jobs) = jobs {
-            of_jobs(jobs, &mut now);
+            job_gauges(jobs, &mut now);
         }
         let mut text = String::with_capacity(16 << 10);
         encode_registry(&mut text, &self.registry)
@@ -177,7 +177,7 @@ fn register_gauges(
     registry.register(name, help, gauges);
 }
 
-fn of_store(store: &Store, registry: &mut Registry) -> Result<(), StoreError> {
+fn store_gauges(store: &Store, registry: &mut Registry) -> Result<(), StoreError> {
     let counts = store.counts()?;
     let documents = [
         ("original", counts.originals),
@@ -205,7 +205,7 @@ fn of_store(store: &Store, registry: &mut Registry) -> Result<(), StoreError> {
 }
 
 /// Jobs by kind and state, and what all crawls together have counted.
-fn of_jobs(jobs: &Jobs, registry: &mut Registry) {
+fn job_gauges(jobs: &Jobs, registry: &mut Registry) {
     let gauges = Family::<Labels<2>, Gauge<u64, AtomicU64>>::default();
     for ((kind, state), count) in jobs.counts() {
         gauges.get_or_create(&[("kind", kind), ("state", state)]).set(count);

@@ -1,7 +1,7 @@
 //! The description of the service: as OpenAPI for programs, as a page for people.
 //!
-//! Both are made from the handlers' own declarations and from the types that are written, so they cannot
-//! describe something else than there is; a test compares them with the table of routes.
+//! Both are generated from the declarations of the handlers and from the types that are serialized; a test
+//! compares them with the table of routes.
 
 use std::sync::LazyLock;
 
@@ -16,14 +16,14 @@ use wonbon_pages::Cell;
 
 use crate::api::places::Nothing;
 use crate::api::{
-    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
+    collapse, compare, decisions, documents, families, health, job_events, jobs, places, search,
     texts,
 };
 use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::view::{Reply, View};
+use crate::view::{Reader, Reply};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -38,7 +38,7 @@ use crate::view::{Reply, View};
         documents::get_one,
         documents::delete_one,
         documents::check,
-        searching::search,
+        search::search,
         texts::similar,
         texts::post_similar,
         texts::within,
@@ -47,6 +47,8 @@ use crate::view::{Reply, View};
         texts::post_contains,
         texts::sources,
         texts::post_sources,
+        texts::ask,
+        texts::post_ask,
         places::moved,
         places::copies,
         places::changes,
@@ -54,20 +56,20 @@ use crate::view::{Reply, View};
         places::watch,
         places::unwatch,
         places::report,
-        comparisons::compare,
-        comparisons::post_compare,
-        collapsing::collapse,
+        compare::compare,
+        compare::post_compare,
+        collapse::collapse,
         families::families,
         families::family,
         decisions::decisions,
         decisions::decide,
         decisions::undo,
-        keeping::status,
-        keeping::backup,
+        health::status,
+        health::backup,
         jobs::start,
         jobs::list,
         jobs::get_one,
-        jobs::events,
+        job_events::events,
         jobs::cancel,
         jobs::pause,
         jobs::resume,
@@ -82,7 +84,7 @@ pub(crate) fn description() -> utoipa::openapi::OpenApi {
     let components = description.components.get_or_insert_default();
     components.add_security_scheme("token", bearer);
     // What a job is asked by stands beside its kind, which each of them alone would refuse.
-    for name in ["ImportAsked", "DedupAsked", "ClusterAsked", "CrawlAsked"] {
+    for name in ["ImportRequest", "DedupRequest", "ClusterRequest", "CrawlRequest"] {
         if let Some(RefOr::T(Schema::Object(asked))) = components.schemas.get_mut(name) {
             asked.additional_properties = None;
         }
@@ -101,10 +103,7 @@ pub(crate) async fn openapi() -> Response {
 }
 
 /// `/docs`: the description as a page.
-pub(crate) fn docs(_service: &Service, _asked: Nothing, view: &View) -> Result<Reply, Problem> {
-    let View::Page(reader) = view else {
-        return Ok(Reply::bytes("application/json", JSON.clone()));
-    };
+pub(crate) fn docs(_: &Service, _asked: Nothing, reader: &Reader) -> Result<Reply, Problem> {
     let mut page = frame::page(reader, reader.say(Say::Docs));
     page.heading(reader.say(Say::Docs));
     page.lead(reader.say(Say::DocsLead));
@@ -142,7 +141,7 @@ pub(crate) fn docs(_service: &Service, _asked: Nothing, view: &View) -> Result<R
     Ok(frame::reply(reader, "/docs", page))
 }
 
-fn parameters(page: &mut wonbon_pages::Page, reader: &crate::view::Reader, operation: &Value) {
+fn parameters(page: &mut wonbon_pages::Page, reader: &Reader, operation: &Value) {
     let rows: Vec<Vec<Cell>> = operation["parameters"]
         .as_array()
         .into_iter()
@@ -159,7 +158,7 @@ fn parameters(page: &mut wonbon_pages::Page, reader: &crate::view::Reader, opera
     }
 }
 
-fn bodies(page: &mut wonbon_pages::Page, reader: &crate::view::Reader, operation: &Value) {
+fn bodies(page: &mut wonbon_pages::Page, reader: &Reader, operation: &Value) {
     let kinds: Vec<&str> = operation["requestBody"]["content"]
         .as_object()
         .into_iter()

@@ -1,9 +1,8 @@
-//! What can go wrong, in one table: a stable code, a status, a title in both languages.
+//! Problems, in one table: a stable code, an HTTP status, a title in both languages.
 //!
 //! Programs tell problems apart by `code`; it never changes its meaning. People read `title` and
-//! `detail`. Sent as `application/problem+json` (RFC 9457) to programs and as a page to people. A
-//! problem whose cause is inside (damage, a defect) tells what happened in the log, not to whoever
-//! asked.
+//! `detail`. Sent as `application/problem+json` (RFC 9457) to programs and as a page to people. The
+//! cause of an internal problem (damage, a defect) is written to the log and not sent.
 
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, StatusCode};
@@ -156,7 +155,7 @@ pub struct Problem {
 
 /// A problem as it is sent.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ProblemJson<'a> {
+pub(crate) struct ProblemJson<'a> {
     /// Names the code as an address within the documentation.
     pub r#type: String,
     /// What the code means.

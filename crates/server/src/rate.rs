@@ -1,4 +1,4 @@
-//! How often one client may ask: a bucket for each that fills steadily.
+//! Rate limits: a token bucket for each client.
 //!
 //! A client is a token, or an address where there are no tokens. A bucket holds as many requests as may
 //! come at once; buckets that are full again are forgotten when there are many, so memory is bounded by

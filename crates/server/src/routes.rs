@@ -1,7 +1,7 @@
 //! All routes in one table: method, path, which scope they need, who answers.
 //!
-//! The table is what the router is made of, what scopes are looked up in, what requests are counted by,
-//! and what a test compares the description (`/v1/openapi.json`) with.
+//! The router, the scopes, the metrics and the test of the API description (`/v1/openapi.json`) all read
+//! this table.
 
 use std::sync::Arc;
 
@@ -12,13 +12,14 @@ use axum::routing::{MethodRouter, delete, get, post};
 use wonbon_app::tokens::Scope;
 
 use crate::api::{
-    collapsing, comparisons, decisions, documents, families, jobs, keeping, places, searching,
-    texts,
+    collapse, compare, decisions, documents, families, health, job_events, job_forms, jobs, places,
+    search, texts,
 };
-use crate::asked::{brief_question, posted, question, removal};
 use crate::guard::guard;
+use crate::json_address::redirect_twin;
 use crate::pages;
 use crate::problem::{Code, Problem};
+use crate::request::{brief_question, page, posted, question, removal};
 use crate::service::Service;
 
 /// A route.
@@ -39,9 +40,9 @@ fn routes() -> Vec<Route> {
         routes.push(Route { method, path, scope, answers });
     };
 
-    route("GET", "/healthz", None, get(keeping::healthz));
-    route("GET", "/readyz", None, get(keeping::readyz));
-    route("GET", "/metrics", READ, get(keeping::metrics));
+    route("GET", "/healthz", None, get(health::healthz));
+    route("GET", "/readyz", None, get(health::readyz));
+    route("GET", "/metrics", READ, get(health::metrics));
 
     route("POST", "/v1/documents", ADD, post(documents::add));
     route("GET", "/v1/documents", READ, question(documents::list));
@@ -49,8 +50,8 @@ fn routes() -> Vec<Route> {
     route("GET", "/v1/documents/{key}", READ, get(documents::get_one));
     route("DELETE", "/v1/documents/{key}", ADD, delete(documents::delete_one));
     route("POST", "/v1/check", READ, post(documents::check));
-    let search = || brief_question(searching::search, searching::brief_search);
-    route("GET", "/v1/search", READ, search());
+    let search_route = || brief_question(search::search, search::brief_search);
+    route("GET", "/v1/search", READ, search_route());
     route("GET", "/v1/similar", READ, question(texts::similar));
     route("POST", "/v1/similar", READ, posted(texts::post_similar));
     route("GET", "/v1/within", READ, question(texts::within));
@@ -59,6 +60,8 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/contains", READ, posted(texts::post_contains));
     route("GET", "/v1/sources", READ, question(texts::sources));
     route("POST", "/v1/sources", READ, posted(texts::post_sources));
+    route("GET", "/v1/ask", READ, question(texts::ask));
+    route("POST", "/v1/ask", READ, posted(texts::post_ask));
     route("GET", "/v1/moved", READ, question(places::moved));
     route("GET", "/v1/copies", READ, question(places::copies));
     route("GET", "/v1/changes", READ, question(places::changes));
@@ -66,49 +69,49 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/watch", ADD, posted(places::watch));
     route("DELETE", "/v1/watch", ADD, removal(places::unwatch));
     route("GET", "/v1/watch/report", READ, question(places::report));
-    route("GET", "/v1/compare", READ, question(comparisons::compare));
-    route("POST", "/v1/compare", READ, posted(comparisons::post_compare));
-    route("POST", "/v1/collapse", READ, posted(collapsing::collapse));
+    route("GET", "/v1/compare", READ, question(compare::compare));
+    route("POST", "/v1/compare", READ, posted(compare::post_compare));
+    route("POST", "/v1/collapse", READ, posted(collapse::collapse));
     route("GET", "/v1/families", READ, question(families::families));
     route("GET", "/v1/family", READ, question(families::family));
     route("GET", "/v1/decisions", READ, question(decisions::decisions));
     route("POST", "/v1/decisions", ADD, post(decisions::decide));
     route("POST", "/v1/decisions/undo", ADD, post(decisions::undo));
-    route("GET", "/v1/status", READ, question(keeping::status));
-    route("POST", "/v1/backup", ADMIN, posted(keeping::backup));
+    route("GET", "/v1/status", READ, question(health::status));
+    route("POST", "/v1/backup", ADMIN, posted(health::backup));
     route("POST", "/v1/jobs", ADMIN, post(jobs::start));
     route("GET", "/v1/jobs", READ, question(jobs::list));
     route("GET", "/v1/jobs/{number}", READ, get(jobs::get_one));
-    route("GET", "/v1/jobs/{number}/events", READ, get(jobs::events));
+    route("GET", "/v1/jobs/{number}/events", READ, get(job_events::events));
     route("POST", "/v1/jobs/{number}/cancel", ADMIN, post(jobs::cancel));
     route("POST", "/v1/jobs/{number}/pause", ADMIN, post(jobs::pause));
     route("POST", "/v1/jobs/{number}/resume", ADMIN, post(jobs::resume));
     route("GET", "/v1/openapi.json", None, get(crate::openapi::openapi));
 
-    route("GET", "/docs", None, question(crate::openapi::docs));
+    route("GET", "/docs", None, page(crate::openapi::docs));
     route("GET", "/static/wonbon.css", None, get(pages::style));
     route("GET", "/static/wonbon.js", None, get(pages::script));
     route("GET", "/static/wonbon.svg", None, get(pages::mark));
-    route("GET", "/choose", None, question(pages::choose));
-    route("GET", "/login", None, question(pages::login_page));
+    route("GET", "/choose", None, page(pages::choose));
+    route("GET", "/login", None, page(pages::login_page));
     route("POST", "/login", None, post(pages::login));
 
-    route("GET", "/", READ, question(pages::home));
+    route("GET", "/", READ, page(pages::home));
     route("POST", "/go", READ, posted(pages::go));
     route("POST", "/ask", READ, posted(texts::ask));
     route("POST", "/watch", ADD, posted(places::watch));
     route("POST", "/decisions", ADD, post(decisions::decide));
     route("POST", "/decisions/undo", ADD, post(decisions::undo));
-    route("POST", "/jobs", ADMIN, post(jobs::start_by_form));
-    route("POST", "/job", ADMIN, post(jobs::change_by_form));
-    route("POST", "/crawl", ADMIN, post(jobs::crawl_by_form));
-    route("GET", "/raw", READ, question(pages::raw));
-    // Each page with its JSON twin.
-    route("GET", "/index.json", READ, question(pages::home));
-    for (page, twin, answers) in [
-        ("/search", "/search.json", search()),
-        ("/document", "/document.json", question(pages::document)),
-        ("/compare", "/compare.json", question(comparisons::compare)),
+    route("POST", "/jobs", ADMIN, post(job_forms::start_job));
+    route("POST", "/job", ADMIN, post(job_forms::change_job));
+    route("POST", "/crawl", ADMIN, post(job_forms::start_crawl));
+    route("GET", "/raw", READ, page(pages::raw));
+    // Each page, and the address that leads to its JSON.
+    route("GET", "/index.json", READ, get(redirect_twin));
+    for (path, twin, answers) in [
+        ("/search", "/search.json", search_route()),
+        ("/document", "/document.json", page(pages::document)),
+        ("/compare", "/compare.json", question(compare::compare)),
         ("/ask", "/ask.json", question(texts::ask)),
         ("/moved", "/moved.json", question(places::moved)),
         ("/copies", "/copies.json", question(places::copies)),
@@ -117,13 +120,13 @@ fn routes() -> Vec<Route> {
         ("/families", "/families.json", question(families::families)),
         ("/family", "/family.json", question(families::family)),
         ("/decisions", "/decisions.json", question(decisions::decisions)),
-        ("/status", "/status.json", question(keeping::status)),
+        ("/status", "/status.json", question(health::status)),
         ("/jobs", "/jobs.json", question(jobs::list)),
-        ("/job", "/job.json", question(jobs::job_page)),
-        ("/crawl", "/crawl.json", question(jobs::crawl_page)),
+        ("/job", "/job.json", page(job_forms::job_page)),
+        ("/crawl", "/crawl.json", page(job_forms::crawl_page)),
     ] {
-        route("GET", page, READ, answers.clone());
-        route("GET", twin, READ, answers);
+        route("GET", path, READ, answers);
+        route("GET", twin, READ, get(redirect_twin));
     }
     routes
 }

@@ -1,4 +1,4 @@
-//! What all handlers share: the store, who may do what, limits, counters.
+//! The state that all handlers share: the store, tokens, limits, metrics, jobs.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use wonbon_app::tokens::{Scope, TokenError, TokenFile, random_bytes};
 use wonbon_store::Store;
 
 use crate::adding::Adding;
-use crate::desk::Desk;
+use crate::answer_threads::AnswerThreads;
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 use crate::rate::{Buckets, Rate};
@@ -152,7 +152,7 @@ pub(crate) struct Service {
     /// Which scope a route needs; none for those that are open to all.
     pub(crate) scopes: HashMap<(&'static str, &'static str), Option<Scope>>,
     pub(crate) requests: Arc<Semaphore>,
-    desk: Desk,
+    threads: AnswerThreads,
     /// How long opening the store took.
     pub(crate) open_seconds: f64,
     /// With which forms are marked.
@@ -184,7 +184,8 @@ impl Service {
             jobs: config.jobs.clone().map(|jobs| Jobs::open(jobs, store.clone())).transpose()?,
             scopes: routes.iter().map(|(method, path, scope)| ((*method, *path), *scope)).collect(),
             requests: Arc::new(Semaphore::new(config.limits.requests)),
-            desk: Desk::start(cores(), config.limits.questions).map_err(io("start a thread"))?,
+            threads: AnswerThreads::start(cores(), config.limits.questions)
+                .map_err(io("start a thread"))?,
             form_secret: random_bytes().map_err(io("draw random bytes"))?,
             store,
             open_seconds,
@@ -220,7 +221,7 @@ impl Service {
         self.metrics.questions.inc();
         let asked = self.clone();
         let answered = async {
-            let answer = self.desk.ask(move || question(&asked)).await;
+            let answer = self.threads.run(move || question(&asked)).await;
             answer.unwrap_or_else(|error| Err(Problem::inside(Code::Failed, &error)))
         };
         let answer = tokio::time::timeout(self.config.limits.answer_time, answered).await;

@@ -1,8 +1,8 @@
-//! How an answer is wanted, and the answer as it is sent.
+//! In which form an answer is wanted (JSON or a page), and the answer as it is sent.
 //!
-//! Every question has one function that answers it; what it gets is a [`View`], which says whether a
-//! program asks (JSON) or a person (a page, in their language). So a page and its JSON twin cannot
-//! differ in what they know.
+//! Every question has one function that answers it. The function gets a [`View`], which says whether a
+//! program asks (JSON) or a person (a page in their language). So a page and the API route that answers
+//! the same question cannot differ in what they know.
 
 use axum::body::Body;
 use axum::http::header::{ACCEPT, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_TYPE, COOKIE};
@@ -47,7 +47,7 @@ impl Language {
     }
 
     /// What a browser likes best of what there is; English if it says nothing of the two.
-    fn accepted(header: &str) -> Self {
+    fn from_accept_header(header: &str) -> Self {
         let mut best = (0.0, Language::English);
         for part in header.split(',') {
             let mut pieces = part.split(';');
@@ -113,9 +113,9 @@ pub(crate) enum View {
 }
 
 impl View {
-    /// What a request wants: programs ask under `/v1`, with `.json`, or say so.
+    /// Programs ask under `/v1`, people everywhere else.
     pub(crate) fn of(service: &Service, parts: &Parts) -> View {
-        if wants_json(parts) {
+        if parts.uri.path().starts_with("/v1/") {
             View::Json
         } else {
             View::Page(Box::new(Reader::of(service, parts)))
@@ -123,7 +123,7 @@ impl View {
     }
 }
 
-/// Whether a request wants JSON.
+/// Whether a request wants JSON: by its address, or because `Accept` says so.
 pub(crate) fn wants_json(parts: &Parts) -> bool {
     let path = parts.uri.path();
     if path.starts_with("/v1/") || path.ends_with(".json") {
@@ -175,7 +175,7 @@ impl Reader {
         let chosen = cookie(headers, LANGUAGE_COOKIE).and_then(Language::from_code);
         let accepted = || {
             let header = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-            header.map_or(Language::English, Language::accepted)
+            header.map_or(Language::English, Language::from_accept_header)
         };
         let known = cookie(headers, FORM_COOKIE).filter(|cookie| is_form_cookie(cookie));
         let new_form_cookie = match known {
@@ -245,10 +245,14 @@ impl Reply {
         Reply::bytes("text/plain; charset=utf-8", text.into())
     }
 
-    /// Elsewhere: the answer is at another address.
+    /// Redirects the browser to the page that shows what a form did.
     pub(crate) fn see_other(address: &str) -> Self {
-        let mut reply = Reply::text(String::new());
-        reply.status = StatusCode::SEE_OTHER;
+        Reply::redirect(StatusCode::SEE_OTHER, address)
+    }
+
+    /// Redirects to another address of this service.
+    pub(crate) fn redirect(status: StatusCode, address: &str) -> Self {
+        let reply = Reply::text(String::new()).with_status(status);
         match HeaderValue::from_str(address) {
             Ok(value) => reply.with_header(axum::http::header::LOCATION, value),
             Err(_) => {
@@ -296,7 +300,7 @@ mod tests {
             ("ko;q=0, en;q=0.1", Language::English),
             ("", Language::English),
         ] {
-            assert_eq!(Language::accepted(header), language, "{header}");
+            assert_eq!(Language::from_accept_header(header), language, "{header}");
         }
     }
 

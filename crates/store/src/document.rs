@@ -3,12 +3,22 @@
 use std::borrow::Cow;
 
 use wonbon_index::Row;
+use wonbon_rule::Verdict;
 use wonbon_time::Timestamp;
 
 use crate::decisions::Decision;
+use crate::error::StoreError;
 
 /// The longest key, in bytes.
 pub const MOST_KEY_BYTES: usize = 4096;
+
+/// Whether a key is as long as keys may be.
+pub(crate) fn check_key(key: &str) -> Result<(), StoreError> {
+    match key.len() {
+        1..=MOST_KEY_BYTES => Ok(()),
+        bytes => Err(StoreError::BadKey { bytes, most: MOST_KEY_BYTES }),
+    }
+}
 
 /// The longest content, in bytes.
 pub const MOST_CONTENT_BYTES: usize = 512 << 20;
@@ -54,6 +64,12 @@ pub struct NewDocument<'a> {
     /// When it was created; unknown means now, or for a known key what
     /// was known.
     pub created: Option<Timestamp>,
+    /// Whether `created` is only when the document was seen, so that it may be older: what is known to
+    /// be created before stays so.
+    pub created_at_the_latest: bool,
+    /// When it claims to be published: kept and shown, and decides nothing. Of a page that is not
+    /// extracted yet, unknown means what the page claims.
+    pub published: Option<Timestamp>,
     /// Its address, if that is not the key.
     pub url: Option<Cow<'a, str>>,
     /// The site it stands on.
@@ -77,6 +93,8 @@ impl<'a> NewDocument<'a> {
         NewDocument {
             key: key.into(),
             created,
+            created_at_the_latest: false,
+            published: None,
             url: None,
             site: None,
             author: None,
@@ -128,6 +146,8 @@ impl OwnedDocument {
         let fields = NewDocument {
             key: document.key.clone().into_owned().into(),
             created: document.created,
+            created_at_the_latest: document.created_at_the_latest,
+            published: document.published,
             url: owned(&document.url),
             site: owned(&document.site),
             author: owned(&document.author),
@@ -161,62 +181,6 @@ impl OwnedDocument {
     }
 }
 
-/// What a document is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// Nothing stored earlier is like it.
-    Original,
-    /// Like its original by the rule.
-    Copy,
-    /// Has its original's bytes.
-    Identical,
-    /// Has its original's words in their order, in other bytes.
-    SameText,
-    /// Has its original's shingles in another order or number.
-    SameShingles,
-    /// Has no words: nobody's copy and nobody's original.
-    Empty,
-}
-
-impl Kind {
-    /// All of them, in the order of their numbers in the database.
-    pub const ALL: [Kind; 6] = [
-        Kind::Original,
-        Kind::Copy,
-        Kind::Identical,
-        Kind::SameText,
-        Kind::SameShingles,
-        Kind::Empty,
-    ];
-
-    /// The name in tables and JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Original => "original",
-            Kind::Copy => "copy",
-            Kind::Identical => "identical",
-            Kind::SameText => "same-text",
-            Kind::SameShingles => "same-shingles",
-            Kind::Empty => "empty",
-        }
-    }
-
-    /// Whether it is a copy of any kind.
-    #[must_use]
-    pub fn is_copy(self) -> bool {
-        !matches!(self, Kind::Original | Kind::Empty)
-    }
-
-    pub(crate) fn number(self) -> i64 {
-        self as i64
-    }
-
-    pub(crate) fn from_number(number: i64) -> Option<Kind> {
-        usize::try_from(number).ok().and_then(|number| Kind::ALL.get(number).copied())
-    }
-}
-
 /// What storing did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stored {
@@ -226,26 +190,6 @@ pub enum Stored {
     Updated,
     /// The key was known with this very content and creation time: nothing changed.
     Unchanged,
-}
-
-/// What is said of a document.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
-    /// What it is.
-    pub kind: Kind,
-    /// The key of its original, if it is a copy.
-    pub original: Option<String>,
-    /// Its exact resemblance to the original, if it is a copy.
-    pub resemblance: Option<f64>,
-    /// How many features it shares with the original, if it is a copy.
-    pub features_equal: Option<usize>,
-}
-
-impl Verdict {
-    /// Of a document that is no copy.
-    pub(crate) fn alone(kind: Kind) -> Self {
-        Verdict { kind, original: None, resemblance: None, features_equal: None }
-    }
 }
 
 /// What became of a document that was added.
@@ -268,6 +212,8 @@ pub struct StoredDocument {
     pub key: String,
     /// When it was created.
     pub created: Timestamp,
+    /// When it claims to be published, if it does.
+    pub published: Option<Timestamp>,
     /// When this version was stored.
     pub stored: Timestamp,
     /// How many versions there were, this one included.

@@ -11,11 +11,12 @@ use wonbon_time::Timestamp;
 
 use crate::database::{Database, Record};
 use crate::decisions::Decision;
-use crate::document::{Kind, StoredDocument};
+use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::families::verdict;
 use crate::store::Store;
 use crate::time_columns::time;
+use wonbon_rule::Kind;
 
 /// A document in a list: what is known of it without its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,8 @@ pub struct Listed {
     pub key: String,
     /// When it was created.
     pub created: Timestamp,
+    /// When it claims to be published, if it does.
+    pub published: Option<Timestamp>,
     /// When this version was stored.
     pub stored: Timestamp,
     /// How many versions there were.
@@ -195,6 +198,7 @@ fn listed(database: &Database, record: Record) -> Result<Listed, StoreError> {
         row: record.row,
         key: record.key,
         created: record.created,
+        published: record.published,
         stored: record.stored,
         version: record.version,
         site: record.site,

@@ -20,11 +20,12 @@ use wonbon_time::Timestamp;
 use crate::checkpoints::Checkpoints;
 use crate::database::{Record, Standing};
 use crate::decisions::{DecisionEntry, DecisionRequest};
-use crate::document::{Added, Edit, Expected, Kind, Stored};
+use crate::document::{Added, Edit, Expected, Stored};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::prepare::Prepared;
 use crate::sweeps::{Recognised, Redirect};
+use wonbon_rule::Kind;
 
 /// A snapshot is written again after so many changes, or half as many as there are originals.
 const SNAPSHOT_CHANGES: u64 = 200_000;
@@ -277,14 +278,13 @@ impl Writer {
     }
 
     fn see(&mut self, recognised: &Recognised, now: Timestamp) -> Result<Added, StoreError> {
-        let Recognised { document, content, created_at_the_latest } = recognised;
+        let Recognised { document, content } = recognised;
         let database = &self.families.database;
         let record = database.record_by_key(document.key())?;
-        let Some(record) = record.filter(|record| record.names.content == *content) else {
+        let Some(record) = record.filter(|record| record.fingerprints.content == *content) else {
             // It changed after it was recognised, in a request that was queued before this one. Here,
             // and not by a second request, so that documents are decided in the order of the queue.
-            let mut prepared = self.families.preparer.prepare(&document.as_new())?;
-            prepared.created_at_the_latest = *created_at_the_latest;
+            let prepared = self.families.preparer.prepare(&document.as_new())?;
             return self.add(&prepared, now);
         };
         if let Some(sweep) = document.sweep() {
@@ -304,6 +304,7 @@ impl Writer {
                 row,
                 key: prepared.key.clone(),
                 created: prepared.created.unwrap_or(now),
+                published: prepared.published,
                 stored: now,
                 version: 1,
                 url: prepared.url.clone(),
@@ -312,7 +313,7 @@ impl Writer {
                 title: prepared.title.clone(),
                 language: prepared.language.clone(),
                 words: prepared.words,
-                names: prepared.names,
+                fingerprints: prepared.fingerprints,
                 features: prepared.features.clone(),
                 standing: Standing::alone(Kind::Empty),
                 decision: None,
@@ -325,7 +326,7 @@ impl Writer {
 
         // What the new version does not say stays as it was.
         let known = |new: &Option<String>, old: &Option<String>| new.clone().or(old.clone());
-        let new_content = old.names != prepared.names;
+        let new_content = old.fingerprints != prepared.fingerprints;
         let mut record = Record {
             row: old.row,
             key: old.key.clone(),
@@ -333,6 +334,7 @@ impl Writer {
                 Some(created) if prepared.created_at_the_latest => created.min(old.created),
                 said => said.unwrap_or(old.created),
             },
+            published: prepared.published.or(old.published),
             stored: now,
             version: old.version + u32::from(new_content),
             url: known(&prepared.url, &old.url),
@@ -341,7 +343,7 @@ impl Writer {
             title: known(&prepared.title, &old.title),
             language: known(&prepared.language, &old.language),
             words: prepared.words,
-            names: prepared.names,
+            fingerprints: prepared.fingerprints,
             features: prepared.features.clone(),
             standing: old.standing,
             decision: old.decision,
@@ -357,7 +359,8 @@ impl Writer {
     }
 
     fn added(&self, record: &Record, stored: Stored) -> Result<Added, StoreError> {
-        let verdict = verdict(&self.families.database, &record.standing)?;
+        let mut verdict = verdict(&self.families.database, &record.standing)?;
+        verdict.stopped_early = stored != Stored::Unchanged && self.families.stopped_early;
         Ok(Added { row: record.row, stored, verdict })
     }
 

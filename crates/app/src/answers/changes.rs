@@ -1,54 +1,18 @@
-//! Places, versions, sweeps, and what watching tells.
+//! Versions of a page, and how pages change from sweep to sweep.
 
 use std::time::Duration;
 
 use serde::Serialize;
 use wonbon_store::{ChangesQuestion, LIFE_CLASSES, PageHistory, RATE_CLASSES, SweepChanges};
 
-/// Where and when a document was seen.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Place<'a> {
-    /// The document's key.
-    pub id: &'a str,
-    /// Its site.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub site: Option<&'a str>,
-    /// Its title.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<&'a str>,
-    /// When it was first seen.
-    pub first: String,
-    /// When it was last seen.
-    pub last: String,
-    /// The first sweep of its site that missed it, if it is gone.
-    pub gone: Option<String>,
-    /// How many versions it has.
-    pub versions: u32,
-}
-
-impl<'a> Place<'a> {
-    /// Of a place.
-    #[must_use]
-    pub fn of(place: &'a wonbon_store::Place) -> Self {
-        Place {
-            id: &place.key,
-            site: place.site.as_deref(),
-            title: place.title.as_deref(),
-            first: place.first.to_string(),
-            last: place.last.to_string(),
-            gone: place.gone.map(|time| time.to_string()),
-            versions: place.versions,
-        }
-    }
-}
+use super::Place;
 
 /// A page and its versions.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct History<'a> {
-    /// The page.
-    pub page: Place<'a>,
+    /// Where the page is.
+    pub place: Place<'a>,
     /// Its versions, the first one first.
     pub versions: Vec<Version<'a>>,
 }
@@ -74,11 +38,11 @@ pub struct Version<'a> {
 }
 
 impl<'a> History<'a> {
-    /// Of a page's history.
+    /// The JSON form of a page's history.
     #[must_use]
     pub fn of(history: &'a PageHistory) -> Self {
         History {
-            page: Place::of(&history.place),
+            place: Place::of(&history.place),
             versions: history
                 .versions
                 .iter()
@@ -175,7 +139,7 @@ pub struct Lives {
 }
 
 impl<'a> Changes<'a> {
-    /// Of the answer to a question.
+    /// The JSON form of the answer to a question.
     #[must_use]
     pub fn of(question: &ChangesQuestion<'a>, changes: &wonbon_store::Changes) -> Self {
         Changes {
@@ -234,117 +198,4 @@ pub fn days(life: Duration) -> f64 {
 pub fn resemblance_classes() -> Vec<String> {
     let tenth = |at: usize| format!("{:.1}–{:.1}", at as f64 / 10.0, (at + 1) as f64 / 10.0);
     (0..10).map(tenth).chain(["1".to_owned()]).collect()
-}
-
-/// A watched document.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WatchedPlace<'a> {
-    /// The document.
-    pub document: Place<'a>,
-    /// Since when it is watched.
-    pub since: String,
-}
-
-impl<'a> WatchedPlace<'a> {
-    /// Of a watched document.
-    #[must_use]
-    pub fn of(watched: &'a wonbon_store::Watched) -> Self {
-        WatchedPlace { document: Place::of(&watched.place), since: watched.since.to_string() }
-    }
-}
-
-/// What the copies of a watched document look like.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WatchReport<'a> {
-    /// The document.
-    pub document: Place<'a>,
-    /// Copies with its very words.
-    pub faithful: u64,
-    /// Copies with the very words of an earlier version.
-    pub outdated: Vec<WatchOutdated<'a>>,
-    /// Copies that differ, the most alike first.
-    pub differing: Vec<WatchCopy<'a>>,
-    /// Whether there may be more copies than were looked at.
-    pub cut: bool,
-}
-
-/// A copy of an earlier version.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WatchOutdated<'a> {
-    /// Where it is.
-    #[serde(flatten)]
-    pub place: Place<'a>,
-    /// The version whose words it has.
-    pub follows: u32,
-}
-
-/// A copy that differs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WatchCopy<'a> {
-    /// Where it is.
-    #[serde(flatten)]
-    pub place: Place<'a>,
-    /// Its exact resemblance to the document.
-    pub resemblance: f64,
-    /// Words only the document has.
-    pub words_missing: usize,
-    /// Words only the copy has.
-    pub words_added: usize,
-    /// Where it differs.
-    pub passages: Vec<Passage<'a>>,
-}
-
-/// A passage in which a copy differs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Passage<'a> {
-    /// Words before it.
-    pub before: &'a str,
-    /// What the document says.
-    pub reference: &'a str,
-    /// What the copy says.
-    pub copy: &'a str,
-    /// Words after it.
-    pub after: &'a str,
-}
-
-impl<'a> WatchReport<'a> {
-    /// Of a report.
-    #[must_use]
-    pub fn of(report: &'a wonbon_store::WatchReport) -> Self {
-        let passage = |passage: &'a wonbon_store::Passage| Passage {
-            before: &passage.before,
-            reference: &passage.reference,
-            copy: &passage.copy,
-            after: &passage.after,
-        };
-        WatchReport {
-            document: Place::of(&report.watched.place),
-            faithful: report.faithful,
-            outdated: report
-                .outdated
-                .iter()
-                .map(|(place, version)| WatchOutdated {
-                    place: Place::of(place),
-                    follows: *version,
-                })
-                .collect(),
-            differing: report
-                .differing
-                .iter()
-                .map(|copy| WatchCopy {
-                    place: Place::of(&copy.place),
-                    resemblance: copy.resemblance,
-                    words_missing: copy.words.0,
-                    words_added: copy.words.1,
-                    passages: copy.passages.iter().map(passage).collect(),
-                })
-                .collect(),
-            cut: report.cut,
-        }
-    }
 }

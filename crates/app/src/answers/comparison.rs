@@ -1,4 +1,4 @@
-//! What two texts share.
+//! A comparison of two documents: how much they share and where they differ.
 
 use serde::Serialize;
 use wonbon_text::difference::{Span, SpanKind};

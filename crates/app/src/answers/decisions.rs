@@ -1,4 +1,4 @@
-//! What people decided of documents, and the log of it.
+//! The log of decisions: who decided what about which document.
 
 use serde::Serialize;
 use wonbon_store::Decision;
@@ -16,7 +16,7 @@ pub struct DecisionEntry<'a> {
     /// decided, undone, or removed when the document was.
     pub change: &'static str,
     /// The key of the document.
-    pub id: &'a str,
+    pub key: &'a str,
     /// What was in effect before: original, not-a-copy or nothing.
     pub before: Option<&'static str>,
     /// What is in effect since.
@@ -30,7 +30,7 @@ pub struct DecisionEntry<'a> {
 }
 
 impl<'a> DecisionEntry<'a> {
-    /// Of an entry of the store's log.
+    /// The JSON form of an entry of the log.
     #[must_use]
     pub fn of(entry: &'a wonbon_store::DecisionEntry) -> Self {
         DecisionEntry {
@@ -38,7 +38,7 @@ impl<'a> DecisionEntry<'a> {
             time: entry.time.to_string(),
             who: &entry.who,
             change: entry.change.name(),
-            id: &entry.key,
+            key: &entry.key,
             before: entry.before.map(Decision::name),
             after: entry.after.map(Decision::name),
             undoes: entry.undoes,

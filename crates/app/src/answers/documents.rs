@@ -1,44 +1,64 @@
-//! Documents and what is said of them when they are stored or checked.
+//! Documents and verdicts; what became of documents that were added or checked.
 
 use serde::{Deserialize, Serialize};
-use wonbon_store::{Decision, Stored, StoredDocument, Verdict};
+use wonbon_store::{Decision, Listed, Stored, StoredDocument};
 
-/// What names a stored document: of one that is shown, found or answered.
+use crate::intake::Outcome;
+
+/// What a document is: the store's decision about it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Named<'a> {
-    /// Its key: a URL or an id.
-    pub id: &'a str,
+pub struct Verdict<'a> {
+    /// original, copy, identical, same-text, same-shingles or empty.
+    pub verdict: &'static str,
+    /// The key of its original, if it is a copy.
+    pub original: Option<&'a str>,
+    /// The exact resemblance of a copy to its original; left out in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resemblance: Option<f64>,
+    /// How many features a copy shares with its original; left out in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub features_equal: Option<usize>,
+    /// Whether more originals looked alike than are verified for one document: then a closer one may have
+    /// been passed over. Left out if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped_early: bool,
+}
+
+impl<'a> Verdict<'a> {
+    /// The JSON form of a verdict.
+    #[must_use]
+    pub fn of(verdict: &'a wonbon_store::Verdict) -> Self {
+        Verdict {
+            verdict: verdict.kind.name(),
+            original: verdict.original.as_deref(),
+            resemblance: verdict.resemblance,
+            features_equal: verdict.features_equal,
+            stopped_early: verdict.stopped_early,
+        }
+    }
+}
+
+/// A stored document. Every answer that speaks of a document has it in this form: with its text where
+/// one document or one family was asked for, and without the fields that a list does not read.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Document<'a> {
+    /// What identifies it: its id, or its URL if it has no id.
+    pub key: &'a str,
     /// When it was created.
     pub created: String,
+    /// When it claims to be published, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
+    /// When this version was stored.
+    pub stored: String,
     /// Its address, if that is not the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<&'a str>,
     /// The site it stands on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<&'a str>,
-}
-
-impl<'a> Named<'a> {
-    /// Of a stored document.
-    #[must_use]
-    pub fn of(document: &'a StoredDocument) -> Self {
-        Named {
-            id: &document.key,
-            created: document.created.to_string(),
-            url: document.url.as_deref(),
-            site: document.site.as_deref(),
-        }
-    }
-}
-
-/// A stored document.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Document<'a> {
-    /// What names it.
-    #[serde(flatten)]
-    pub named: Named<'a>,
     /// Who wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<&'a str>,
@@ -48,90 +68,78 @@ pub struct Document<'a> {
     /// Its language.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<&'a str>,
-    /// Its core text.
-    pub text: &'a str,
-    /// How many versions there were.
+    /// How many words its core text has.
+    pub words: u64,
+    /// How many versions there were, this one included.
     pub version: u32,
-    /// original, copy, identical, same-text, same-shingles or empty.
-    pub verdict: &'static str,
-    /// The key of its original, if it is a copy.
-    pub original: Option<&'a str>,
-    /// Its exact resemblance to the original.
-    pub resemblance: Option<f64>,
-    /// How many features it shares with the original.
-    pub features_equal: Option<usize>,
-    /// How many copies it has.
-    pub copies: u64,
-    /// What was decided of it, if that is in effect: original or not-a-copy.
+    /// What it is.
+    #[serde(flatten)]
+    pub verdict: Verdict<'a>,
+    /// How many copies it has; left out in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<u64>,
+    /// What people decided of it, if that is in effect: original or not-a-copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<&'static str>,
+    /// Its core text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<&'a str>,
 }
 
 impl<'a> Document<'a> {
-    /// Of a stored document.
+    /// The JSON form of a stored document.
     #[must_use]
     pub fn of(document: &'a StoredDocument) -> Self {
+        Document { text: Some(&document.text), ..Document::without_text(document) }
+    }
+
+    /// The JSON form of a stored document that is one of several: without its text.
+    #[must_use]
+    pub fn without_text(document: &'a StoredDocument) -> Self {
         Document {
-            named: Named::of(document),
+            key: &document.key,
+            created: document.created.to_string(),
+            published: document.published.map(|time| time.to_string()),
+            stored: document.stored.to_string(),
+            url: document.url.as_deref(),
+            site: document.site.as_deref(),
             author: document.author.as_deref(),
             title: document.title.as_deref(),
             language: document.language.as_deref(),
-            text: &document.text,
+            words: document.words,
             version: document.version,
-            verdict: document.verdict.kind.name(),
-            original: document.verdict.original.as_deref(),
-            resemblance: document.verdict.resemblance,
-            features_equal: document.verdict.features_equal,
-            copies: document.copies,
+            verdict: Verdict::of(&document.verdict),
+            copies: Some(document.copies),
             decision: document.decision.map(Decision::name),
+            text: None,
         }
     }
-}
 
-/// A document in a list, without its text.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Listed<'a> {
-    /// Its key: a URL or an id.
-    pub id: &'a str,
-    /// When it was created.
-    pub created: String,
-    /// When this version was stored.
-    pub stored: String,
-    /// The site it stands on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub site: Option<&'a str>,
-    /// Its title.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<&'a str>,
-    /// Its words.
-    pub words: u64,
-    /// How many versions there were.
-    pub version: u32,
-    /// What it is.
-    pub verdict: &'static str,
-    /// The key of its original, if it is a copy.
-    pub original: Option<&'a str>,
-    /// What was decided of it, if that is in effect: original or not-a-copy.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decision: Option<&'static str>,
-}
-
-impl<'a> Listed<'a> {
-    /// Of a document in a list.
+    /// The JSON form of a document in a list.
     #[must_use]
-    pub fn of(listed: &'a wonbon_store::Listed) -> Self {
-        Listed {
-            id: &listed.key,
+    pub fn listed(listed: &'a Listed) -> Self {
+        Document {
+            key: &listed.key,
             created: listed.created.to_string(),
+            published: listed.published.map(|time| time.to_string()),
             stored: listed.stored.to_string(),
+            url: None,
             site: listed.site.as_deref(),
+            author: None,
             title: listed.title.as_deref(),
+            language: None,
             words: listed.words,
             version: listed.version,
-            verdict: listed.kind.name(),
-            original: listed.original.as_deref(),
+            verdict: Verdict {
+                verdict: listed.kind.name(),
+                original: listed.original.as_deref(),
+                resemblance: None,
+                features_equal: None,
+                stopped_early: false,
+            },
+            copies: None,
             decision: listed.decision.map(Decision::name),
+            text: None,
         }
     }
 }
@@ -141,7 +149,7 @@ impl<'a> Listed<'a> {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Added<'a> {
     /// Its key.
-    pub id: &'a str,
+    pub key: &'a str,
     /// What it is; `updated` if it is a new version, `unchanged` if it was known as it came.
     pub verdict: &'static str,
     /// What it is in any case.
@@ -152,21 +160,25 @@ pub struct Added<'a> {
     pub resemblance: Option<f64>,
     /// How many features it shares with the original.
     pub features_equal: Option<usize>,
+    /// Whether more originals looked alike than are verified for one document. Left out if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped_early: bool,
     /// How long it took, from when it was read to when it was durable.
     pub microseconds: u64,
 }
 
 impl<'a> Added<'a> {
-    /// Of an add that is durable.
+    /// The JSON form of an add that is durable.
     #[must_use]
-    pub fn of(id: &'a str, added: &'a wonbon_store::Added, microseconds: u64) -> Self {
+    pub fn of(key: &'a str, added: &'a wonbon_store::Added, microseconds: u64) -> Self {
         Added {
-            id,
+            key,
             verdict: verdict_name(added),
             kind: added.verdict.kind.name(),
             original: added.verdict.original.as_deref(),
             resemblance: added.verdict.resemblance,
             features_equal: added.verdict.features_equal,
+            stopped_early: added.verdict.stopped_early,
             microseconds,
         }
     }
@@ -187,7 +199,7 @@ pub fn verdict_name(added: &wonbon_store::Added) -> &'static str {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Redirected<'a> {
     /// The address.
-    pub id: &'a str,
+    pub key: &'a str,
     /// Always `redirect`.
     pub verdict: &'static str,
     /// Where it leads.
@@ -195,43 +207,31 @@ pub struct Redirected<'a> {
 }
 
 impl<'a> Redirected<'a> {
-    /// Of an address and where it leads.
+    /// The JSON form of a redirect.
     #[must_use]
-    pub fn of(id: &'a str, redirect: &'a str) -> Self {
-        Redirected { id, verdict: "redirect", redirect }
+    pub fn of(key: &'a str, redirect: &'a str) -> Self {
+        Redirected { key, verdict: "redirect", redirect }
     }
 }
 
-/// What would be said of a document.
+/// What a document would be if it were stored.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Checked<'a> {
     /// Its key.
-    pub id: &'a str,
+    pub key: &'a str,
     /// What it would be.
-    pub verdict: &'static str,
-    /// The key of its original, if it would be a copy.
-    pub original: Option<&'a str>,
-    /// Its exact resemblance to the original.
-    pub resemblance: Option<f64>,
-    /// How many features it shares with the original.
-    pub features_equal: Option<usize>,
+    #[serde(flatten)]
+    pub verdict: Verdict<'a>,
     /// How long it took.
     pub microseconds: u64,
 }
 
 impl<'a> Checked<'a> {
-    /// Of a verdict about a document that is not stored.
+    /// The JSON form of a verdict about a document that is not stored.
     #[must_use]
-    pub fn of(id: &'a str, verdict: &'a Verdict, microseconds: u64) -> Self {
-        Checked {
-            id,
-            verdict: verdict.kind.name(),
-            original: verdict.original.as_deref(),
-            resemblance: verdict.resemblance,
-            features_equal: verdict.features_equal,
-            microseconds,
-        }
+    pub fn of(key: &'a str, verdict: &'a wonbon_store::Verdict, microseconds: u64) -> Self {
+        Checked { key, verdict: Verdict::of(verdict), microseconds }
     }
 }
 
@@ -270,8 +270,22 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl AddSummary {
-    /// Counts a document that was added.
-    pub fn count(&mut self, added: &wonbon_store::Added) {
+    /// Counts what became of a document.
+    pub fn count(&mut self, outcome: &Outcome) {
+        let added = match outcome {
+            Outcome::Added { added, recognised } => {
+                self.recognised += u64::from(*recognised);
+                added
+            }
+            Outcome::Redirected => {
+                self.redirects += 1;
+                return;
+            }
+            Outcome::PassedOver => {
+                self.passed_over += 1;
+                return;
+            }
+        };
         self.documents += 1;
         match added.stored {
             Stored::Updated => self.updated += 1,

@@ -1,4 +1,4 @@
-//! Jobs as they are told.
+//! Jobs: one, and in a list.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ impl<'a> JobAnswer<'a> {
     /// Of a job.
     #[must_use]
     pub fn of(job: &'a Job) -> Self {
-        JobAnswer { address: address(job), kind: job.asked.kind(), job }
+        JobAnswer { address: address(job), kind: job.request.kind(), job }
     }
 }
 
@@ -66,8 +66,8 @@ impl<'a> JobListed<'a> {
         JobListed {
             address: address(job),
             number: job.number,
-            kind: job.asked.kind(),
-            about: job.asked.about(),
+            kind: job.request.kind(),
+            about: job.request.about(),
             state: job.state,
             wanted: job.wanted,
             who: job.who.as_deref(),

@@ -1,10 +1,10 @@
-//! Whole answers: what was found, and where a list goes on.
+//! Whole answers: what was found, and the cursor of the next page.
 
 use serde::Serialize;
 
 use super::{
-    Changes, DecisionEntry, Document, Explained, FamilySummary, FoundResult, History, Listed,
-    Match, Source, WatchReport, WatchedPlace,
+    Changes, DecisionEntry, Document, Explained, FoundResult, History, Match, Source, WatchReport,
+    Watched,
 };
 
 /// The documents that answer a question about a text.
@@ -26,7 +26,7 @@ pub struct MatchAnswer<'a> {
 }
 
 impl<'a> MatchAnswer<'a> {
-    /// Of the store's answer.
+    /// The JSON form of the store's answer.
     #[must_use]
     pub fn of(answer: &'a wonbon_store::Answer) -> Self {
         MatchAnswer {
@@ -52,7 +52,7 @@ pub struct SourcesAnswer<'a> {
 }
 
 impl<'a> SourcesAnswer<'a> {
-    /// Of the sources of a text.
+    /// The JSON form of the sources of a text.
     #[must_use]
     pub fn of(found: &'a wonbon_store::Sources, text: &'a str) -> Self {
         SourcesAnswer {
@@ -93,9 +93,36 @@ pub struct SearchAnswer<'a> {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DocumentList<'a> {
     /// The latest first.
-    pub documents: Vec<Listed<'a>>,
+    pub documents: Vec<Document<'a>>,
     /// Where the list goes on, if it does.
     pub next: Option<&'a str>,
+}
+
+/// A family: an original and its copies.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Family<'a> {
+    /// Its original.
+    pub original: Document<'a>,
+    /// How many copies it has.
+    pub copies: u64,
+    /// On how many sites it stands.
+    pub sites: u64,
+    /// When the last of its documents was created.
+    pub last: String,
+}
+
+impl<'a> Family<'a> {
+    /// The JSON form of a family.
+    #[must_use]
+    pub fn of(family: &'a wonbon_store::FamilySummary) -> Self {
+        Family {
+            original: Document::listed(&family.original),
+            copies: family.copies,
+            sites: family.sites,
+            last: family.last.to_string(),
+        }
+    }
 }
 
 /// Families, the largest first.
@@ -108,12 +135,12 @@ pub struct FamiliesAnswer<'a> {
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u64>>))]
     pub sizes: Vec<(u64, u64)>,
     /// A page of them.
-    pub families: Vec<FamilySummary<'a>>,
+    pub families: Vec<Family<'a>>,
     /// Where the list goes on, if it does.
     pub next: Option<&'a str>,
 }
 
-/// A family.
+/// The documents of a family.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FamilyAnswer<'a> {
@@ -150,19 +177,19 @@ pub enum ChangesAnswer<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchList<'a> {
-    /// They.
-    pub watched: Vec<WatchedPlace<'a>>,
+    /// The documents.
+    pub watched: Vec<Watched<'a>>,
 }
 
 impl<'a> WatchList<'a> {
-    /// Of watched documents.
+    /// The JSON form of watched documents.
     #[must_use]
     pub fn of(watched: &'a [wonbon_store::Watched]) -> Self {
-        WatchList { watched: watched.iter().map(WatchedPlace::of).collect() }
+        WatchList { watched: watched.iter().map(Watched::of).collect() }
     }
 }
 
-/// What watching tells.
+/// How the copies of watched documents differ from them.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchReports<'a> {
@@ -171,7 +198,7 @@ pub struct WatchReports<'a> {
 }
 
 impl<'a> WatchReports<'a> {
-    /// Of reports.
+    /// The JSON form of reports.
     #[must_use]
     pub fn of(reports: &'a [wonbon_store::WatchReport]) -> Self {
         WatchReports { reports: reports.iter().map(WatchReport::of).collect() }

@@ -1,20 +1,19 @@
-//! Jobs over a corpus: deduplicated, or clustered. Results go to the folder `out` of the job.
+//! Jobs over a corpus: `dedup` and `cluster`. Results go to the folder `out` of the job.
 //!
-//! Both keep what is unfinished beside it and go on from there by themselves; here they get their
-//! parameters, are watched, and are asked to stop.
-
-use std::path::PathBuf;
+//! Both keep unfinished work beside it and resume from there by themselves; this module gives them their
+//! parameters, watches them, and passes on that they shall stop.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use wonbon_cluster::ClusterError;
-use wonbon_cluster::clustering::{ClusterConfig, ClusterMethod, cluster as cluster_corpus};
-use wonbon_cluster::dedup::{DedupConfig, dedup as dedup_corpus};
+use wonbon_cluster::clustering::cluster as cluster_corpus;
+use wonbon_cluster::dedup::dedup as dedup_corpus;
 use wonbon_crawl::progress::Control;
-use wonbon_documents::{FieldNames, Progress};
+use wonbon_documents::ChosenFields;
+use wonbon_progress::Progress;
 
-use super::request::{ClusterAsked, DedupAsked, FieldsAsked};
-use super::{Entry, Jobs, Stopped, inputs, sentence, value_without_place};
+use super::{Entry, Jobs, JobsConfig, Stopped, inputs, sentence, value_without_place};
+use crate::requests::{ClusterRequest, DedupRequest, Resources};
 
 /// Tells a job's record how far a run is, and the run when to stop.
 pub(super) struct Watcher<'a> {
@@ -30,7 +29,7 @@ impl<'a> Watcher<'a> {
 
 impl Progress for Watcher<'_> {
     fn begin(&self, phase: &'static str, total: u64) {
-        self.entry.progress(|job| {
+        self.entry.note_progress(|job| {
             phase.clone_into(&mut job.progress.phase);
             job.progress.done = 0;
             job.progress.total = (total > 0).then_some(total);
@@ -38,7 +37,7 @@ impl Progress for Watcher<'_> {
     }
 
     fn advance(&self, done: u64) {
-        self.entry.progress(|job| {
+        self.entry.note_progress(|job| {
             // Compressed input unpacks to more than its files have.
             job.progress.total = job.progress.total.map(|total| total.max(done));
             job.progress.done = done;
@@ -54,32 +53,32 @@ impl Progress for Watcher<'_> {
     }
 }
 
-/// What both need.
-struct Prepared {
-    inputs: Vec<PathBuf>,
-    output: PathBuf,
-    fields: FieldNames,
-}
-
-fn prepared(
+/// What a run reads, where it writes and how much it may take.
+fn resources(
     jobs: &Jobs,
     entry: &Entry,
     given: &[String],
-    fields: &FieldsAsked,
-) -> Result<Prepared, Stopped> {
-    let directory = &jobs.config.directory;
+    fields: &ChosenFields,
+) -> Result<Resources, Stopped> {
+    let JobsConfig { directory, threads, memory_bytes, part_bytes, .. } = &jobs.config;
     let inputs =
-        inputs::resolved(directory, given).map_err(|error| Stopped::Failed(error.to_string()))?;
+        inputs::resolve(directory, given).map_err(|error| Stopped::Failed(error.to_string()))?;
     let fields = fields
-        .chosen()
         .names(&inputs, Some(&entry.directory))
         .map_err(|error| Stopped::Failed(sentence(&error, directory)))?;
-    Ok(Prepared { inputs, output: entry.directory.join("out"), fields })
+    Ok(Resources {
+        inputs,
+        fields,
+        output: entry.directory.join("out"),
+        threads: *threads,
+        memory: *memory_bytes,
+        part_bytes: *part_bytes,
+    })
 }
 
-/// What a run came to: told by it, or, if the service was killed before that could be noted, by its
-/// own summary.
-fn concluded<S: Serialize>(
+/// The result of a run: what it returned, or its `summary.json` if the service was killed before the
+/// result could be noted.
+fn conclude<S: Serialize>(
     jobs: &Jobs,
     entry: &Entry,
     ran: Result<S, ClusterError>,
@@ -101,60 +100,28 @@ fn concluded<S: Serialize>(
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), result[name].as_u64()?)))
         .collect();
-    entry.progress(|job| job.progress.counts = counts);
+    entry.note_progress(|job| job.progress.counts = counts);
     Ok(result)
 }
 
 pub(super) fn dedup(
     jobs: &Jobs,
     entry: &Entry,
-    asked: &DedupAsked,
+    request: &DedupRequest,
     control: &Control,
 ) -> Result<Value, Stopped> {
-    let Prepared { inputs, output, fields } = prepared(jobs, entry, &asked.inputs, &asked.fields)?;
-    let mut method = asked.method().map_err(|error| Stopped::Failed(error.to_string()))?;
-    method.threads = jobs.config.threads;
-    method.memory = jobs.config.memory_bytes;
-    let config = DedupConfig {
-        inputs,
-        output,
-        fields,
-        dates: asked.dates().map_err(|error| Stopped::Failed(error.to_string()))?,
-        method,
-        pairs: None,
-        annotate: asked.annotate,
-        strict: false,
-        against: Vec::new(),
-        part_bytes: jobs.config.part_bytes,
-        save_sketches: false,
-    };
-    concluded(jobs, entry, dedup_corpus(&config, &Watcher::new(entry, control)))
+    let resources = resources(jobs, entry, &request.inputs, &request.fields)?;
+    let config = request.config(resources).map_err(|error| Stopped::Failed(error.to_string()))?;
+    conclude(jobs, entry, dedup_corpus(&config, &Watcher::new(entry, control)))
 }
 
 pub(super) fn cluster(
     jobs: &Jobs,
     entry: &Entry,
-    asked: &ClusterAsked,
+    request: &ClusterRequest,
     control: &Control,
 ) -> Result<Value, Stopped> {
-    let Prepared { inputs, output, fields } = prepared(jobs, entry, &asked.inputs, &asked.fields)?;
-    let (threshold, policy) =
-        asked.last_phase().map_err(|error| Stopped::Failed(error.to_string()))?;
-    let config = ClusterConfig {
-        inputs,
-        output,
-        fields,
-        dates: asked.dates().map_err(|error| Stopped::Failed(error.to_string()))?,
-        method: ClusterMethod {
-            threshold,
-            policy,
-            threads: jobs.config.threads,
-            memory: jobs.config.memory_bytes,
-            ..ClusterMethod::default()
-        },
-        super_shingles: None,
-        part_bytes: jobs.config.part_bytes,
-        strict: false,
-    };
-    concluded(jobs, entry, cluster_corpus(&config, &Watcher::new(entry, control)))
+    let resources = resources(jobs, entry, &request.inputs, &request.fields)?;
+    let config = request.config(resources).map_err(|error| Stopped::Failed(error.to_string()))?;
+    conclude(jobs, entry, cluster_corpus(&config, &Watcher::new(entry, control)))
 }

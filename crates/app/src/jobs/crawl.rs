@@ -19,10 +19,10 @@ use wonbon_store::StoreError;
 
 use super::hosts::Counting;
 use super::record::{CrawledSite, CurvePoint};
-use super::request::CrawlAsked;
 use super::{Entry, Jobs, Stopped, sentence, store_failed};
 use crate::crawl::{StoreSink, write_results};
 use crate::error::{AppError, RequestError};
+use crate::requests::CrawlRequest;
 
 /// Points of a curve while a crawl runs.
 const POINTS: usize = 200;
@@ -43,10 +43,10 @@ impl Jobs {
     }
 
     /// Refuses seeds that must not be asked or have no address, and an earlier crawl that is none.
-    pub(super) fn check_crawl(&self, asked: &CrawlAsked) -> Result<(), AppError> {
-        let plan = asked.plan()?;
-        if let Some(number) = asked.sweep_of {
-            let is_crawl = self.get(number)?.job().asked.is_crawl();
+    pub(super) fn check_crawl(&self, request: &CrawlRequest) -> Result<(), AppError> {
+        let plan = request.plan()?;
+        if let Some(number) = request.sweep_of {
+            let is_crawl = self.get(number)?.job().request.is_crawl();
             if !is_crawl {
                 return Err(RequestError::NotACrawl { number }.into());
             }
@@ -78,7 +78,7 @@ impl Jobs {
         let folder = directory.join(FOLDER);
         match Crawl::begun_of(&folder) {
             Ok(begun) => {
-                StoreSink::sweep(self.store.clone(), begun)?;
+                StoreSink::sweep(self.store.clone(), begun, None)?;
                 Ok(())
             }
             // It had not begun, or cannot be read, which the job says when it opens the crawl.
@@ -96,8 +96,8 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     fn record(&self, stats: &Stats) {
-        let (hosts, failures) = self.counting.told();
-        self.entry.progress(|job| {
+        let (hosts, failures) = self.counting.snapshot();
+        self.entry.note_progress(|job| {
             "crawl".clone_into(&mut job.progress.phase);
             job.progress.done = stats.asked;
             job.progress.total = self.most;
@@ -162,7 +162,7 @@ impl Observer for Recorder<'_> {
 fn open_crawl(
     jobs: &Jobs,
     folder: &Path,
-    asked: &CrawlAsked,
+    request: &CrawlRequest,
     plan: Plan,
 ) -> Result<Crawl, CrawlError> {
     match Crawl::plan_of(folder) {
@@ -171,7 +171,7 @@ fn open_crawl(
             Crawl::resume(folder, Plan { params: begun.params, pace: plan.pace })
         }
         Err(CrawlError::NoCrawl { .. } | CrawlError::NotBegun { .. }) => {
-            let before = asked
+            let before = request
                 .sweep_of
                 .map(|number| jobs.config.directory.join(number.to_string()).join(FOLDER));
             Crawl::begin(folder, plan, before.as_deref())
@@ -183,7 +183,7 @@ fn open_crawl(
 pub(super) fn run(
     jobs: &Jobs,
     entry: &Entry,
-    asked: &CrawlAsked,
+    request: &CrawlRequest,
     control: &Control,
 ) -> Result<Value, Stopped> {
     let directory = &jobs.config.directory;
@@ -194,11 +194,11 @@ pub(super) fn run(
         }
         Stopped::Failed(why)
     };
-    let plan = asked.plan().map_err(|error| Stopped::Failed(error.to_string()))?;
+    let plan = request.plan().map_err(|error| Stopped::Failed(error.to_string()))?;
     let folder = entry.directory.join(FOLDER);
-    let crawl = open_crawl(jobs, &folder, asked, plan).map_err(failed)?;
+    let crawl = open_crawl(jobs, &folder, request, plan).map_err(failed)?;
     let plan = crawl.plan().clone();
-    let sink = StoreSink::sweep(jobs.store.clone(), crawl.begun())
+    let sink = StoreSink::sweep(jobs.store.clone(), crawl.begun(), request.dates)
         .map_err(|error| store_failed(&error))?;
     let counting = Arc::new(Counting::new(Arc::new(jobs.network(&plan).map_err(failed)?)));
     let recorder = Recorder { entry, counting: &counting, most: plan.pace.pages };
@@ -221,7 +221,7 @@ pub(super) fn run(
 /// Writes what is made from the log, and notes what was gathered.
 fn finish(entry: &Entry, folder: &Path, plan: &Plan, summary: &Summary) -> Result<(), CrawlError> {
     let gathered = write_results(folder, plan, summary)?;
-    entry.progress(|job| {
+    entry.note_progress(|job| {
         let crawl = job.crawl.get_or_insert_default();
         crawl.exact = true;
         crawl.curve = gathered

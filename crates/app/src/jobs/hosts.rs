@@ -36,7 +36,7 @@ impl Counting {
     }
 
     /// The hosts most asked, and the latest failures.
-    pub(super) fn told(&self) -> (Vec<HostCount>, Vec<Failure>) {
+    pub(super) fn snapshot(&self) -> (Vec<HostCount>, Vec<Failure>) {
         let counted = self.counted.lock().expect("nobody panics with it");
         let mut hosts: Vec<&HostCount> = counted.hosts.values().collect();
         let asked = |host: &HostCount| host.answers + host.failures;

@@ -4,15 +4,16 @@ use std::path::Path;
 
 use serde_json::json;
 use wonbon_crawl::progress::Control;
-use wonbon_documents::{InputError, Inputs, Progress, Skipped};
+use wonbon_documents::{InputError, Inputs, Skipped};
+use wonbon_progress::Progress;
 use wonbon_store::Added;
 
 use super::batch::Watcher;
 use super::record::Durable;
-use super::request::ImportAsked;
 use super::{Entry, Jobs, Stopped, inputs, sentence, store_failed, without_place};
 use crate::answers::AddSummary;
 use crate::import::{Import, ImportError, Listener, import};
+use crate::requests::ImportRequest;
 
 /// Documents on their way at a time: with all jobs and all clients, less than the store's queue holds.
 const IN_FLIGHT: usize = 64;
@@ -61,7 +62,7 @@ impl Listener for Recorder<'_> {
             summary: summary.clone(),
             skipped_first: self.skipped_first.clone(),
         };
-        self.entry.progress(|job| {
+        self.entry.note_progress(|job| {
             job.durable = Some(durable);
             job.progress.counts = counts(summary);
         });
@@ -88,7 +89,7 @@ fn counts(summary: &AddSummary) -> std::collections::BTreeMap<String, u64> {
 pub(super) fn run(
     jobs: &Jobs,
     entry: &Entry,
-    asked: &ImportAsked,
+    request: &ImportRequest,
     control: &Control,
 ) -> Result<serde_json::Value, Stopped> {
     let directory = &jobs.config.directory;
@@ -97,10 +98,10 @@ pub(super) fn run(
         InputError::Stopped => Stopped::Asked,
         error => failed(&error),
     };
-    let paths = inputs::resolved(directory, &asked.inputs)
+    let paths = inputs::resolve(directory, &request.inputs)
         .map_err(|error| Stopped::Failed(error.to_string()))?;
-    let sweep = asked.sweep().map_err(|error| Stopped::Failed(error.to_string()))?;
-    let fields = asked.fields.chosen().names(&paths, Some(&entry.directory)).map_err(stopped)?;
+    let sweep = request.sweep().map_err(|error| Stopped::Failed(error.to_string()))?;
+    let fields = request.fields.names(&paths, Some(&entry.directory)).map_err(stopped)?;
     let mut found = Inputs::find(&paths, fields).map_err(stopped)?;
     found.unpack.clone_from(&entry.directory);
     let input_bytes = found.bytes();
@@ -116,7 +117,7 @@ pub(super) fn run(
         store: &jobs.store,
         inputs: &found,
         sweep,
-        dates: asked.dates().map_err(|error| Stopped::Failed(error.to_string()))?,
+        dates: request.dates,
         threads: jobs.config.threads,
         in_flight: IN_FLIGHT,
         skip_pieces,
@@ -129,6 +130,6 @@ pub(super) fn run(
     })?;
     let mut result = json!(summary);
     result["skipped_first"] = json!(recorder.skipped_first);
-    entry.progress(|job| job.progress.counts = counts(&summary));
+    entry.note_progress(|job| job.progress.counts = counts(&summary));
     Ok(result)
 }

@@ -18,7 +18,7 @@ fn refused(given: &str, why: &'static str) -> AppError {
 }
 
 /// The files that names mean.
-pub(super) fn resolved(directory: &Path, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
+pub(super) fn resolve(directory: &Path, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
     if given.is_empty() {
         return Err(AppError::NoInputs);
     }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn is_refused(directory: &Path, given: &str) -> bool {
-        let resolved = resolved(directory, &[given.to_owned()]);
+        let resolved = resolve(directory, &[given.to_owned()]);
         matches!(resolved, Err(AppError::BadInput { .. }))
     }
 
@@ -89,9 +89,9 @@ mod tests {
         std::fs::create_dir_all(&inside).unwrap();
         std::fs::write(inside.join("a.jsonl"), "{}").unwrap();
         std::fs::write(directory.path().join("secret.jsonl"), "{}").unwrap();
-        let found = resolved(directory.path(), &["deep/a.jsonl".to_owned()]).unwrap();
+        let found = resolve(directory.path(), &["deep/a.jsonl".to_owned()]).unwrap();
         assert_eq!(found, [std::fs::canonicalize(inside.join("a.jsonl")).unwrap()]);
-        assert_eq!(resolved(directory.path(), &["deep".to_owned()]).unwrap().len(), 1);
+        assert_eq!(resolve(directory.path(), &["deep".to_owned()]).unwrap().len(), 1);
         let absolute = directory.path().join("in/deep/a.jsonl").display().to_string();
         for wrong in [
             "",
@@ -109,7 +109,7 @@ mod tests {
         ] {
             assert!(is_refused(directory.path(), wrong), "{wrong:?}");
         }
-        assert!(matches!(resolved(directory.path(), &[]), Err(AppError::NoInputs)));
+        assert!(matches!(resolve(directory.path(), &[]), Err(AppError::NoInputs)));
     }
 
     #[cfg(unix)]
@@ -124,7 +124,7 @@ mod tests {
         symlink("../secret.jsonl", folder.join("out.jsonl")).unwrap();
         symlink("a.jsonl", folder.join("within.jsonl")).unwrap();
         assert!(is_refused(directory.path(), "out.jsonl"));
-        assert!(resolved(directory.path(), &["within.jsonl".to_owned()]).is_ok());
+        assert!(resolve(directory.path(), &["within.jsonl".to_owned()]).is_ok());
         symlink("/etc", folder.join("deep/etc")).unwrap();
         assert!(is_refused(directory.path(), "deep"));
         std::fs::remove_file(folder.join("deep/etc")).unwrap();

@@ -1,4 +1,4 @@
-//! A job's record: what it is, how far it is, what came of it; one small file that is whole or old.
+//! The record of a job: its request, state, progress and result, in one small file.
 //!
 //! The file is written under another name, made durable, and renamed over the old one, whose directory
 //! is made durable too: after a kill or a power cut there is the record before or the record after,
@@ -13,8 +13,8 @@ use serde_json::Value;
 use wonbon_documents::Skipped;
 use wonbon_files::{remove_leftovers, replace};
 
-use super::request::JobAsked;
 use crate::answers::AddSummary;
+use crate::requests::JobRequest;
 
 /// Where a job's record stands in its directory.
 pub(super) const RECORD: &str = "job.json";
@@ -196,7 +196,8 @@ pub struct Job {
     /// What it was asked to become and is not yet.
     pub wanted: Option<Wanted>,
     /// What it does.
-    pub asked: JobAsked,
+    #[serde(alias = "asked")]
+    pub request: JobRequest,
     /// Whose token it was started with.
     pub who: Option<String>,
     /// When it was asked for.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use wonbon_store::{DecisionEntry, Families, FamiliesAfter, FamilyPart, Listed, Row, Store};
 
-use super::said;
+use super::non_empty;
 use crate::answers::{self, DecisionsAnswer, DocumentList, FamiliesAnswer, FamilyAnswer};
 use crate::cursor::{Cursor, next_of};
 use crate::error::{AppError, RequestError};
@@ -12,7 +12,7 @@ use crate::parameters::{LOG, MEMBERS, ROWS};
 /// The documents that came in last.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct DocumentsQuestion {
-    /// How many: 20 unless said, at most 1000.
+    /// How many: 20 unless non_empty, at most 1000.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,
@@ -48,7 +48,7 @@ impl DocumentsFound {
     /// As JSON.
     #[must_use]
     pub fn answer(&self) -> DocumentList<'_> {
-        let documents = self.documents.iter().map(answers::Listed::of).collect();
+        let documents = self.documents.iter().map(answers::Document::listed).collect();
         DocumentList { documents, next: self.next.as_deref() }
     }
 }
@@ -58,7 +58,7 @@ impl DocumentsFound {
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct FamiliesQuestion {
-    /// How many: 20 unless said, at most 1000.
+    /// How many: 20 unless non_empty, at most 1000.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,
@@ -102,7 +102,7 @@ impl FamiliesFound {
         FamiliesAnswer {
             total: found.total,
             sizes: found.sizes.iter().map(|(copies, families)| (*copies, *families)).collect(),
-            families: found.families.iter().map(answers::FamilySummary::of).collect(),
+            families: found.families.iter().map(answers::Family::of).collect(),
             next: self.next.as_deref(),
         }
     }
@@ -115,7 +115,7 @@ impl FamiliesFound {
 pub struct FamilyQuestion {
     /// The key or address of one of its documents.
     pub key: Option<String>,
-    /// How many documents: 20 unless said, at most 100.
+    /// How many documents: 20 unless non_empty, at most 100.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,
@@ -142,7 +142,7 @@ impl FamilyQuestion {
     ///
     /// [`AppError::UnknownDocument`], [`AppError::Request`], or the store's.
     pub fn ask(&self, store: &Store) -> Result<FamilyFound, AppError> {
-        let key = said(&self.key)
+        let key = non_empty(&self.key)
             .ok_or(RequestError::Missing { name: "key", purpose: "whose family is meant" })?;
         let limit = MEMBERS.of(self.limit)?;
         let offset = Cursor::read(self.cursor.as_deref(), 'm')?.map_or(Ok(0), Cursor::first)?;
@@ -173,7 +173,7 @@ impl FamilyFound {
 pub struct DecisionsQuestion {
     /// Only what was decided of the document of this key.
     pub key: Option<String>,
-    /// How many: 50 unless said, at most 1000.
+    /// How many: 50 unless non_empty, at most 1000.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,
@@ -197,7 +197,7 @@ impl DecisionsQuestion {
     pub fn ask(&self, store: &Store) -> Result<DecisionsFound, AppError> {
         let limit = LOG.of(self.limit)?;
         let before = Cursor::read(self.cursor.as_deref(), 'e')?.map(|Cursor([entry, _])| entry);
-        let mut entries = store.decisions(said(&self.key), before, limit + 1)?;
+        let mut entries = store.decisions(non_empty(&self.key), before, limit + 1)?;
         let is_more = entries.len() > limit;
         entries.truncate(limit);
         let next = next_of(is_more, 'e', entries.last().map(|last| [last.entry, 0]));

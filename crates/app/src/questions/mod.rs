@@ -14,8 +14,8 @@ pub use lists::{
     FamiliesQuestion, FamilyFound, FamilyQuestion,
 };
 pub use places::{ChangesFound, ChangesParameters, PlaceQuestion, ReportQuestion, unwatch, watch};
-pub use search::{Found, SearchFound, SearchQuestion};
-pub use texts::{AllAnswers, AskedText, TextQuestion};
+pub use search::{FoundOriginal, SearchFound, SearchQuestion};
+pub use texts::{AllAnswers, QuestionText, TextQuestion};
 
 use wonbon_store::{Store, StoredDocument};
 
@@ -23,7 +23,7 @@ use crate::error::AppError;
 
 /// What a field says, if it says anything: forms send empty ones.
 #[must_use]
-pub fn said(value: &Option<String>) -> Option<&str> {
+pub fn non_empty(value: &Option<String>) -> Option<&str> {
     value.as_deref().map(str::trim).filter(|value| !value.is_empty())
 }
 

@@ -1,35 +1,36 @@
-//! Where documents are and were: moved, copies, changes, watch.
+//! Questions about places: where a document moved, who holds copies, how pages change, what is watched.
 
 use serde::Deserialize;
 use wonbon_store::{Changes, ChangesQuestion, Copies, Moved, PageHistory, Store, WatchReport};
 use wonbon_time::Timestamp;
 
-use super::said;
+use super::non_empty;
 use crate::answers::{self, ChangesAnswer};
 use crate::error::{AppError, RequestError};
 use crate::parameters::{PLACES, USUAL_PLACE, USUAL_WATCHED, least_share, optional_date};
 
-/// A question about an address.
+/// A question about where a document is.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct PlaceQuestion {
-    /// The address, or the id of the document.
-    pub url: Option<String>,
+    /// The key or address of the document.
+    pub key: Option<String>,
     /// The least resemblance of what is shown: 0.5 unless said.
     pub min: Option<f64>,
-    /// How many places are told, the best ones: 1000 unless said, at most 100000.
+    /// How many places are told, the best ones: 1000 unless non_empty, at most 100000.
     pub limit: Option<usize>,
 }
 
 impl PlaceQuestion {
-    /// The address.
+    /// The key or address of the document.
     ///
     /// # Errors
     ///
     /// [`RequestError::Missing`].
-    pub fn address(&self) -> Result<&str, RequestError> {
-        said(&self.url).ok_or(RequestError::Missing { name: "url", purpose: "what is asked about" })
+    pub fn key(&self) -> Result<&str, RequestError> {
+        non_empty(&self.key)
+            .ok_or(RequestError::Missing { name: "key", purpose: "what is asked about" })
     }
 
     /// Where the document of the address is now.
@@ -39,8 +40,8 @@ impl PlaceQuestion {
     /// [`AppError::UnknownDocument`] if the address was never seen, [`AppError::Request`], or the
     /// store's.
     pub fn moved(&self, store: &Store) -> Result<Moved, AppError> {
-        let (address, min, limit) = self.checked()?;
-        let mut moved = store.moved(address, min)?.ok_or_else(|| unknown(address))?;
+        let (key, min, limit) = self.check()?;
+        let mut moved = store.moved(key, min)?.ok_or_else(|| unknown(key))?;
         moved.keep(limit);
         Ok(moved)
     }
@@ -51,14 +52,14 @@ impl PlaceQuestion {
     ///
     /// As [`PlaceQuestion::moved`].
     pub fn copies(&self, store: &Store) -> Result<Copies, AppError> {
-        let (address, min, limit) = self.checked()?;
-        let mut copies = store.copies(address, min)?.ok_or_else(|| unknown(address))?;
+        let (key, min, limit) = self.check()?;
+        let mut copies = store.copies(key, min)?.ok_or_else(|| unknown(key))?;
         copies.keep(limit);
         Ok(copies)
     }
 
-    fn checked(&self) -> Result<(&str, f64, usize), RequestError> {
-        Ok((self.address()?, least_share(self.min.unwrap_or(USUAL_PLACE))?, PLACES.of(self.limit)?))
+    fn check(&self) -> Result<(&str, f64, usize), RequestError> {
+        Ok((self.key()?, least_share(self.min.unwrap_or(USUAL_PLACE))?, PLACES.of(self.limit)?))
     }
 }
 
@@ -71,8 +72,8 @@ fn unknown(key: &str) -> AppError {
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct ChangesParameters {
-    /// A page, by its address or id: its versions.
-    pub url: Option<String>,
+    /// The key or address of a page: its versions.
+    pub key: Option<String>,
     /// Pages of this site only.
     pub site: Option<String>,
     /// From this date on only.
@@ -105,11 +106,11 @@ impl ChangesParameters {
     /// [`AppError::UnknownDocument`], [`AppError::Request`], or the store's.
     pub fn ask(&self, store: &Store) -> Result<ChangesFound, AppError> {
         let since = self.since;
-        if let Some(key) = said(&self.url) {
+        if let Some(key) = non_empty(&self.key) {
             let history = store.history(key, since)?.ok_or_else(|| unknown(key))?;
             return Ok(ChangesFound::History(history));
         }
-        let site = said(&self.site);
+        let site = non_empty(&self.site);
         let changes = Box::new(store.changes(&ChangesQuestion { site, since })?);
         Ok(ChangesFound::Changes { site: site.map(str::to_owned), since, changes })
     }

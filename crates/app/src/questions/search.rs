@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 
 use serde::Deserialize;
-use wonbon_store::{Page, Query, SearchResult, SearchResults, Store};
+use wonbon_store::{Page, Query, SearchResult, SearchResults, Store, StoredDocument};
 
-use super::said;
-use crate::answers::{FoundCopy, FoundResult, SearchAnswer};
+use super::non_empty;
+use crate::answers::{FoundResult, SearchAnswer};
 use crate::cursor::{Cursor, next_of};
 use crate::error::{AppError, RequestError};
 use crate::parameters::RESULTS;
@@ -33,7 +33,7 @@ pub struct SearchQuestion {
     pub before: Option<String>,
     /// List the copies of each result too, up to 100.
     pub copies: Option<bool>,
-    /// How many results: 10 unless said, at most 1000.
+    /// How many results: 10 unless non_empty, at most 1000.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,
@@ -45,11 +45,11 @@ pub struct SearchQuestion {
 
 /// A result and its copies, if they are listed.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundOriginal {
     /// The result.
     pub result: SearchResult,
-    /// Its copies.
-    pub copies: Option<Vec<FoundCopy>>,
+    /// Its copies, without their texts.
+    pub copies: Option<Vec<StoredDocument>>,
 }
 
 /// What was found.
@@ -60,7 +60,7 @@ pub struct SearchFound {
     /// How many results stand before these.
     pub offset: usize,
     /// A page of them, the best first.
-    pub results: Vec<Found>,
+    pub results: Vec<FoundOriginal>,
     /// Where the list goes on, if it does.
     pub next: Option<String>,
 }
@@ -77,7 +77,7 @@ impl SearchQuestion {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let filters = [&self.site, &self.language, &self.after, &self.before];
-        self.q.trim().is_empty() && filters.iter().all(|filter| said(filter).is_none())
+        self.q.trim().is_empty() && filters.iter().all(|filter| non_empty(filter).is_none())
     }
 
     /// The words and filters as one query.
@@ -92,7 +92,7 @@ impl SearchQuestion {
             ("after", "after", &self.after),
             ("before", "before", &self.before),
         ] {
-            let Some(value) = said(value) else { continue };
+            let Some(value) = non_empty(value) else { continue };
             if value.contains(|c: char| c.is_whitespace() || c == '"') {
                 return Err(RequestError::parameter(name, "one word", value).into());
             }
@@ -115,7 +115,7 @@ impl SearchQuestion {
     pub fn search(&self, store: &Store) -> Result<SearchFound, AppError> {
         let page = self.page()?;
         let found = store.search(self.query()?, page)?;
-        self.listed(store, page, found)
+        self.list(store, page, found)
     }
 
     /// Finds originals if that takes no more than looking at so many; none if it may take more, or the
@@ -131,11 +131,11 @@ impl SearchQuestion {
     ) -> Option<Result<SearchFound, AppError>> {
         let (page, query) = (self.page().ok()?, self.query().ok()?);
         let found = store.search_briefly(query, page, most_originals).transpose()?;
-        Some(found.map_err(AppError::from).and_then(|found| self.listed(store, page, found)))
+        Some(found.map_err(AppError::from).and_then(|found| self.list(store, page, found)))
     }
 
     /// What was found, with its copies.
-    fn listed(
+    fn list(
         &self,
         store: &Store,
         page: Page,
@@ -146,17 +146,23 @@ impl SearchQuestion {
         for result in found.results {
             let copies = if self.copies == Some(true) && result.document.copies > 0 {
                 let part = store.family_part(&result.document.key, 1, MOST_COPIES)?;
-                part.map(|part| part.documents.into_iter().map(FoundCopy::of).collect())
+                part.map(|part| part.documents.into_iter().map(without_text).collect())
             } else {
                 None
             };
-            results.push(Found { result, copies });
+            results.push(FoundOriginal { result, copies });
         }
         let shown = offset + results.len();
         let is_more = results.len() == limit && (shown as u64) < found.total;
         let next = next_of(is_more, 's', Some([shown as u64, 0]));
         Ok(SearchFound { total: found.total, offset, results, next })
     }
+}
+
+/// Drops the text of a copy: a page of results may list 100,000 copies.
+fn without_text(mut copy: StoredDocument) -> StoredDocument {
+    copy.text = String::new();
+    copy
 }
 
 impl SearchFound {

@@ -23,7 +23,7 @@ pub struct TextQuestion {
     pub html: Option<String>,
     /// The least value to show: 0.1 unless said.
     pub min: Option<f64>,
-    /// How many documents to show: 10 unless said, at most 1000.
+    /// How many documents to show: 10 unless non_empty, at most 1000.
     pub limit: Option<usize>,
     /// For sources: name a document if it explains at least this many words; 8 unless said.
     pub least_words: Option<usize>,
@@ -31,7 +31,7 @@ pub struct TextQuestion {
 
 /// The text that is asked about.
 #[derive(Debug)]
-pub struct AskedText {
+pub struct QuestionText {
     /// The text.
     pub text: String,
     /// The document it is, if it is stored.
@@ -42,7 +42,7 @@ pub struct AskedText {
 #[derive(Debug)]
 pub struct AllAnswers {
     /// The text.
-    pub about: AskedText,
+    pub about: QuestionText,
     /// What resembles it.
     pub similar: Answer,
     /// What contains it.
@@ -59,14 +59,16 @@ impl TextQuestion {
     /// # Errors
     ///
     /// [`AppError::UnknownDocument`], [`AppError::Request`], or the store's.
-    pub fn about(&self, store: &Store) -> Result<AskedText, AppError> {
+    pub fn about(&self, store: &Store) -> Result<QuestionText, AppError> {
         match (&self.key, &self.text, &self.html) {
             (Some(key), None, None) => {
                 let document = document(store, key)?;
-                Ok(AskedText { text: document.text, row: Some(document.row) })
+                Ok(QuestionText { text: document.text, row: Some(document.row) })
             }
-            (None, Some(text), None) => Ok(AskedText { text: text.clone(), row: None }),
-            (None, None, Some(html)) => Ok(AskedText { text: extract(html, None).text, row: None }),
+            (None, Some(text), None) => Ok(QuestionText { text: text.clone(), row: None }),
+            (None, None, Some(html)) => {
+                Ok(QuestionText { text: extract(html, None).text, row: None })
+            }
             _ => Err(RequestError::NoText.into()),
         }
     }
@@ -79,7 +81,7 @@ impl TextQuestion {
     pub fn matches(
         &self,
         store: &Store,
-        about: &AskedText,
+        about: &QuestionText,
         measure: Measure,
     ) -> Result<Answer, AppError> {
         let (min, limit) = (least_share(self.min.unwrap_or(USUAL_MATCH))?, MATCHES.of(self.limit)?);
@@ -96,7 +98,7 @@ impl TextQuestion {
     /// # Errors
     ///
     /// [`AppError::Request`], or the store's.
-    pub fn sources(&self, store: &Store, about: &AskedText) -> Result<Sources, AppError> {
+    pub fn sources(&self, store: &Store, about: &QuestionText) -> Result<Sources, AppError> {
         let question = SourcesQuestion {
             limit: MATCHES.of(self.limit)?,
             least_words: self.least_words.unwrap_or(LEAST_WORDS),

@@ -1,5 +1,4 @@
-//! A crawl as it is watched: a line that is drawn again and again on a terminal, a line every ten
-//! seconds elsewhere.
+//! The progress of a crawl: one line that is redrawn on a terminal, a line every ten seconds elsewhere.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
@@ -19,10 +18,10 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 pub(crate) struct View {
     bar: Option<ProgressBar>,
     most: Option<u64>,
-    told: Mutex<Told>,
+    drawn: Mutex<Drawn>,
 }
 
-struct Told {
+struct Drawn {
     line: Instant,
     /// Pages and time of a moment ago, for the rate.
     before: (u64, Instant),
@@ -38,8 +37,8 @@ impl View {
                 .with_style(style.expect("the template is right"))
         });
         let now = Instant::now();
-        let told = Mutex::new(Told { line: now, before: (0, now), rate: 0.0 });
-        View { bar, most: plan.pace.pages, told }
+        let drawn = Mutex::new(Drawn { line: now, before: (0, now), rate: 0.0 });
+        View { bar, most: plan.pace.pages, drawn }
     }
 
     pub(crate) fn finish(&self) {
@@ -78,23 +77,23 @@ impl View {
 
 impl Observer for View {
     fn progress(&self, stats: &Stats) {
-        let mut told = self.told.lock().expect("nobody panics while drawing");
-        let (pages, at) = told.before;
+        let mut drawn = self.drawn.lock().expect("nobody panics while drawing");
+        let (pages, at) = drawn.before;
         let passed = at.elapsed().as_secs_f64();
         if passed >= 2.0 {
-            told.rate = stats.pages.saturating_sub(pages) as f64 / passed;
-            told.before = (stats.pages, Instant::now());
+            drawn.rate = stats.pages.saturating_sub(pages) as f64 / passed;
+            drawn.before = (stats.pages, Instant::now());
         }
         match &self.bar {
             Some(bar) => {
                 bar.set_position(stats.asked);
-                bar.set_message(self.line(stats, told.rate));
+                bar.set_message(self.line(stats, drawn.rate));
                 bar.tick();
             }
-            None if told.line.elapsed() >= LINE_EVERY => {
-                told.line = Instant::now();
+            None if drawn.line.elapsed() >= LINE_EVERY => {
+                drawn.line = Instant::now();
                 // Nothing is left to do if standard error is closed.
-                let _ = writeln!(anstream::stderr(), "{}", self.line(stats, told.rate));
+                let _ = writeln!(anstream::stderr(), "{}", self.line(stats, drawn.rate));
             }
             None => {}
         }

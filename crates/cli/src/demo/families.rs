@@ -9,16 +9,14 @@
 use std::collections::HashMap;
 
 use wonbon_sketch::{ElementSet, Features, SketchError};
-use wonbon_store::Kind;
-
-use crate::rule::{FEATURE_COUNT, Rule};
+use wonbon_store::{FEATURE_COUNT, Kind, Rule};
 
 /// A passage this long, in shingles, that both texts share in one piece can be a quotation.
 const QUOTED_SHINGLES: usize = 20;
 
 /// A post as its reasons see it.
 #[derive(Debug, Clone)]
-pub struct Document {
+pub(crate) struct Document {
     pub id: String,
     /// Ordered like the time it names.
     pub created: String,
@@ -33,7 +31,7 @@ pub struct Document {
 
 /// Where a document stands, for people.
 #[derive(Debug)]
-pub struct Verdict<'a> {
+pub(crate) struct Verdict<'a> {
     pub id: &'a str,
     pub created: &'a str,
     pub kind: Kind,
@@ -49,7 +47,7 @@ pub struct Verdict<'a> {
 
 /// What the store said of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub(crate) struct Said {
     pub kind: Kind,
     pub original: Option<String>,
 }
@@ -57,7 +55,7 @@ pub struct Said {
 /// The documents in order of arrival, with what the store said when each arrived and what it says
 /// now.
 #[derive(Debug)]
-pub struct Families {
+pub(crate) struct Families {
     pub rule: Rule,
     pub documents: Vec<Document>,
     pub on_arrival: Vec<Said>,
@@ -66,7 +64,7 @@ pub struct Families {
 
 impl Families {
     /// Every document's verdict, in order of arrival.
-    pub fn verdicts(&self) -> Result<Vec<Verdict<'_>>, SketchError> {
+    pub(crate) fn verdicts(&self) -> Result<Vec<Verdict<'_>>, SketchError> {
         let places: HashMap<&str, usize> =
             self.documents.iter().enumerate().map(|(place, d)| (d.id.as_str(), place)).collect();
         (0..self.documents.len()).map(|place| self.verdict(place, &places)).collect()
@@ -153,7 +151,7 @@ impl Families {
         let resembles = format!("resembles {} by {:.3}", other.id, overlap.resemblance());
         Ok(match self.rule {
             Rule::Threshold(needed) => format!("{resembles}, a copy needs {needed}"),
-            Rule::Features(needed) => {
+            Rule::Features { needed, .. } => {
                 let equal = document.features.agreeing(&other.features)?;
                 format!(
                     "{resembles} with {equal} of {FEATURE_COUNT} features, a copy needs {needed}"

@@ -20,7 +20,7 @@ const FILES: [(&str, &[u8]); 5] = [
 ];
 
 /// A post as it arrives.
-pub struct Post {
+pub(crate) struct Post {
     pub id: String,
     /// ISO 8601, always UTC and to the second, so that the order of strings is that of times.
     pub created: String,
@@ -33,7 +33,7 @@ pub struct Post {
 
 impl Post {
     /// The blog it stands in: what precedes the number in its id.
-    pub fn blog(&self) -> &str {
+    pub(crate) fn blog(&self) -> &str {
         self.id.split('/').next().unwrap_or_default()
     }
 }
@@ -49,7 +49,7 @@ struct Line {
 }
 
 /// The posts, in order of arrival.
-pub fn posts() -> anyhow::Result<Vec<Post>> {
+pub(crate) fn posts() -> anyhow::Result<Vec<Post>> {
     POSTS.lines().enumerate().map(|(at, line)| post(line, at + 1)).collect()
 }
 

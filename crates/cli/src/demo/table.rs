@@ -9,10 +9,9 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use wonbon_store::Kind;
+use wonbon_store::{FEATURE_COUNT, Kind};
 
 use super::families::Verdict;
-use crate::rule::FEATURE_COUNT;
 
 /// The widest line.
 const TABLE_COLUMNS: usize = 100;
@@ -27,7 +26,7 @@ const VERDICT: usize = 2;
 const WHY: usize = 6;
 
 /// The table, with colours.
-pub fn render(verdicts: &[Verdict<'_>]) -> String {
+pub(crate) fn render(verdicts: &[Verdict<'_>]) -> String {
     let rows: Vec<[String; 7]> = verdicts.iter().map(cells).collect();
     let mut widths = HEADINGS.map(UnicodeWidthStr::width);
     for row in &rows {

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 /// Reads `4G`, `512M`, `100K` or a number of bytes.
-pub fn parse(text: &str) -> Result<u64, String> {
+pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size such as 512M or 4G");
     let trimmed = text.trim().trim_end_matches(['B', 'b']).trim_end_matches('i');
     let (digits, shift) = match trimmed.char_indices().last().ok_or_else(wrong)? {
@@ -19,7 +19,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
 
 /// What remains of the limit for the index when the records are in memory. `tables` is the part of
 /// an index that does not get smaller when the work is split.
-pub fn left_for_index(limit: u64, records: u64, tables: u64) -> Result<u64> {
+pub(crate) fn left_for_index(limit: u64, records: u64, tables: u64) -> Result<u64> {
     // A quarter is kept for pairs waiting to be sorted, threads and the program itself.
     let left = (limit - limit / 4).saturating_sub(records);
     let held = records + tables;

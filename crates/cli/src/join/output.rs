@@ -20,12 +20,12 @@ use wonbon_files::ReplacedFile;
 use wonbon_join::{Collection, Measure, Pair, PairSink, Side};
 
 /// A line on standard error; that it cannot be written is nobody's loss.
-pub fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// How a pair is printed.
-pub struct Format {
+pub(crate) struct Format {
     json: bool,
     measure: Measure,
     two_files: bool,
@@ -35,7 +35,7 @@ pub struct Format {
 
 impl Format {
     /// For pairs of a collection, which need not live as long.
-    pub fn new(collection: &Collection, measure: Measure, json: bool) -> Self {
+    pub(crate) fn new(collection: &Collection, measure: Measure, json: bool) -> Self {
         let two_files = collection.has_two_sides();
         let right = if two_files { collection.line_sizes(Side::Right) } else { Vec::new() };
         Self { json, measure, two_files, sizes: [collection.line_sizes(Side::Left), right] }
@@ -65,7 +65,7 @@ impl Format {
 }
 
 /// Where pairs go.
-pub enum Output {
+pub(crate) enum Output {
     /// Standard output.
     Standard,
     /// A regular file, complete or absent.
@@ -76,7 +76,7 @@ pub enum Output {
 
 impl Output {
     /// Says early that a destination cannot be written.
-    pub fn check(path: Option<&Path>) -> Result<Self> {
+    pub(crate) fn check(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::Standard) };
         let wrong = || format!("could not write {}", path.display());
         match std::fs::metadata(path) {
@@ -92,7 +92,7 @@ impl Output {
     }
 
     /// Writes all pairs and counts them.
-    pub fn write(&self, sorter: PairSorter, format: &Format) -> Result<u64> {
+    pub(crate) fn write(&self, sorter: PairSorter, format: &Format) -> Result<u64> {
         match self {
             Self::Standard => {
                 let mut to = BufWriter::with_capacity(1 << 18, io::stdout().lock());
@@ -148,7 +148,7 @@ struct Waiting {
 }
 
 /// Collects pairs in any order and gives them back sorted.
-pub struct PairSorter {
+pub(crate) struct PairSorter {
     pairs: Vec<Waiting>,
     most: usize,
     spilled: Option<File>,
@@ -158,7 +158,7 @@ pub struct PairSorter {
 
 impl PairSorter {
     /// With a memory limit, an eighth of it holds pairs.
-    pub fn new(memory: Option<u64>) -> Self {
+    pub(crate) fn new(memory: Option<u64>) -> Self {
         let most = memory.map_or(usize::MAX, |bytes| {
             usize::try_from(bytes / 8).unwrap_or(usize::MAX) / PAIR_BYTES
         });
@@ -166,7 +166,7 @@ impl PairSorter {
     }
 
     /// Whether spilling went well.
-    pub fn check(&mut self) -> Result<()> {
+    pub(crate) fn check(&mut self) -> Result<()> {
         match self.failed.take() {
             None => Ok(()),
             Some(error) => Err(error).context("could not write a temporary file for sorting"),

@@ -12,7 +12,7 @@ use wonbon_text::words::for_each_word;
 
 /// What the text of a record becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextAs {
+pub(crate) enum TextAs {
     /// Plain lines are tokens between spaces; JSON must hold tokens.
     Tokens,
     /// The words of the normal form.
@@ -22,7 +22,7 @@ pub enum TextAs {
 }
 
 /// Reads one file or two into one collection.
-pub struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     text_as: TextAs,
     field: Option<&'a str>,
     builder: CollectionBuilder,
@@ -35,7 +35,7 @@ pub struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// Nothing read yet.
-    pub fn new(text_as: TextAs, field: Option<&'a str>, two_files: bool) -> Self {
+    pub(crate) fn new(text_as: TextAs, field: Option<&'a str>, two_files: bool) -> Self {
         let width = match text_as {
             TextAs::Shingles(width) => width,
             TextAs::Tokens | TextAs::Words => 1,
@@ -57,7 +57,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads a file to its end.
-    pub fn read(&mut self, path: &Path, side: Side) -> Result<()> {
+    pub(crate) fn read(&mut self, path: &Path, side: Side) -> Result<()> {
         let mut source = wonbon_documents::open(path)?;
         let mut line = Vec::new();
         // Decided by the first line that is not blank.
@@ -92,12 +92,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Lines read so far.
-    pub fn lines(&self) -> u64 {
+    pub(crate) fn lines(&self) -> u64 {
         self.lines
     }
 
     /// Ends reading; the dictionaries are dropped.
-    pub fn into_builder(self) -> CollectionBuilder {
+    pub(crate) fn into_builder(self) -> CollectionBuilder {
         self.builder
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use wonbon_join::{Counters, Threshold};
 
 /// Everything `--stats` prints.
-pub struct Stats {
+pub(crate) struct Stats {
     pub algorithm: &'static str,
     pub measure: &'static str,
     pub threshold: Threshold,
@@ -24,7 +24,7 @@ pub struct Stats {
 
 impl Stats {
     /// One fact a line.
-    pub fn as_text(&self) -> String {
+    pub(crate) fn as_text(&self) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
             let _ = writeln!(text, "{name:<16}{value}");
@@ -52,7 +52,7 @@ impl Stats {
     }
 
     /// One JSON object.
-    pub fn as_json(&self) -> String {
+    pub(crate) fn as_json(&self) -> String {
         serde_json::json!({
             "algorithm": self.algorithm,
             "measure": self.measure,

@@ -1,13 +1,13 @@
 //! `wonbon changes`: the versions of a page, and how all pages change.
 
-mod page;
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use wonbon_app::answers::{days, resemblance_classes};
+use wonbon_app::changes_page::{ENGLISH, add_changes, add_versions, counts_of};
 use wonbon_app::questions::{ChangesFound, ChangesParameters};
-use wonbon_store::{Changes, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES, SweepChanges};
+use wonbon_pages::Page;
+use wonbon_store::{Changes, LIFE_CLASSES, Lives, PageHistory, RATE_CLASSES};
 use wonbon_time::Timestamp;
 
 use super::{date, open_to_read, refused};
@@ -17,7 +17,7 @@ use crate::{Outcome, report};
 
 /// Show the versions of a page, or how all pages change.
 ///
-/// With a URL: its versions with the dates they were stored and seen, their words, and the resemblance
+/// With a KEY: its versions with the dates they were stored and seen, their words, and the resemblance
 /// between neighbours. Otherwise, from the sweeps of all sites or of one: what each sweep saw (pages
 /// found on a site's first sweep, born, changed, unchanged, come back, died, moved within and between
 /// sites), how often pages change, how much, and how long they live.
@@ -27,9 +27,9 @@ use crate::{Outcome, report};
 /// there is no such page.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A page: its URL or id.
-    #[arg(value_name = "URL", conflicts_with = "site")]
-    url: Option<String>,
+    /// A page: its key or address.
+    #[arg(value_name = "KEY", conflicts_with = "site")]
+    key: Option<String>,
     /// Pages of this site only.
     #[arg(long, value_name = "SITE")]
     site: Option<String>,
@@ -48,16 +48,16 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let mut output = Output::new();
     let question =
-        ChangesParameters { url: args.url.clone(), site: args.site.clone(), since: args.since };
+        ChangesParameters { key: args.key.clone(), site: args.site.clone(), since: args.since };
     let Some(found) = refused(question.ask(&store))? else { return Ok(Outcome::Refused) };
     let (table, html) = match &found {
-        ChangesFound::History(history) => (history_table(history), page::of_history(history)),
+        ChangesFound::History(history) => (history_table(history), history_page(history)),
         ChangesFound::Changes { site, since, changes } => {
             if changes.sweeps.is_empty() {
                 let of = site.as_ref().map_or_else(String::new, |site| format!(" of {site}"));
                 report::note(&format!("no sweep{of} was added; `wonbon add --sweep DATE` does"));
             }
-            (table(changes), page::of_changes(site.as_deref(), *since, changes))
+            (table(changes), changes_page(site.as_deref(), *since, changes))
         }
     };
     if args.json {
@@ -70,6 +70,32 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         write_file(path, html.as_bytes())?;
     }
     Ok(Outcome::Done)
+}
+
+/// The versions of one page, as a page.
+fn history_page(history: &PageHistory) -> String {
+    let mut page = Page::new(&format!("Versions of {}", history.place.key));
+    page.heading("Versions of a page");
+    page.lead(&history.place.key);
+    add_versions(&mut page, &ENGLISH, history);
+    page.finish()
+}
+
+/// How all pages change, as a page.
+fn changes_page(site: Option<&str>, since: Option<Timestamp>, changes: &Changes) -> String {
+    let of = site.map_or_else(String::new, |site| format!(" of {site}"));
+    let title = format!("How pages{of} change");
+    let mut page = Page::new(&title);
+    page.heading(&title);
+    let from =
+        since.map_or_else(String::new, |since| format!(" from {} on", since.to_short_text()));
+    page.lead(&format!(
+        "{} pages in {} sweeps{from}.",
+        thousands(changes.pages),
+        thousands(changes.sweeps.len() as u64)
+    ));
+    add_changes(&mut page, &ENGLISH, changes);
+    page.finish()
 }
 
 fn history_table(history: &PageHistory) -> String {
@@ -94,21 +120,6 @@ fn history_table(history: &PageHistory) -> String {
     text
 }
 
-/// What a sweep saw, in the order of the columns.
-fn in_columns(counts: &SweepChanges) -> [u64; 9] {
-    [
-        counts.seen,
-        counts.found,
-        counts.born,
-        counts.came_back,
-        counts.changed,
-        counts.unchanged,
-        counts.died,
-        counts.moved_within,
-        counts.moved_between,
-    ]
-}
-
 fn table(changes: &Changes) -> String {
     let names = [
         "sweep",
@@ -126,7 +137,7 @@ fn table(changes: &Changes) -> String {
     let mut rows = vec![names.map(str::to_owned).to_vec()];
     for counts in &changes.sweeps {
         let mut row = vec![counts.sweep.to_short_text()];
-        row.extend(in_columns(counts).map(thousands));
+        row.extend(counts_of(counts).map(thousands));
         row.push(counts.mean_resemblance().map_or_else(String::new, |mean| format!("{mean:.3}")));
         rows.push(row);
     }

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use wonbon_app::answers;
-use wonbon_app::import::new_document;
-use wonbon_documents::{Dates, Inputs, PieceOutput, Reading, for_each_document};
+use wonbon_app::intake::{Intake, IntakeError};
+use wonbon_documents::{Inputs, PieceOutput, Reading, for_each_document};
 use wonbon_store::{Kind, Verdict};
 
 use super::{explained, open_to_read};
-use crate::batch::{FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input};
+use crate::batch::{
+    FieldOptions, StoreDateOptions, Watcher, all_cores, name_skipped, spool_standard_input,
+};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -24,6 +26,8 @@ pub(crate) struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    dates: StoreDateOptions,
     /// Print one JSON object a line for each document.
     #[arg(long)]
     json: bool,
@@ -39,6 +43,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let mut found = Inputs::find(&inputs, fields)?;
     found.unpack = spool.path().to_owned();
     let store = open_to_read(directory)?;
+    let intake = Intake::new(&store).with_dates(args.dates.dates);
     let mut output = Output::new();
     let (mut copies, mut refused) = (0, 0);
     type Checked = Vec<Result<(String, Verdict, u64), anyhow::Error>>;
@@ -53,8 +58,10 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
                 return;
             }
             let started = Instant::now();
-            document.extract();
-            let verdict = store.check(&new_document(document, Dates::default())).map_err(explained);
+            let verdict = intake.check(document).map_err(|error| match error {
+                IntakeError::Store(error) => explained(error),
+                error => error.into(),
+            });
             let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
             let id = document.id.clone().into_owned();
             checked.push(verdict.map(|verdict| (id, verdict, microseconds)));

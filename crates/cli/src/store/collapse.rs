@@ -5,25 +5,25 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use wonbon_app::collapse::{CollapseQuestion, Fate, RankedResult};
-use wonbon_app::parameters::{self, USUAL_THRESHOLD};
+use wonbon_app::parameters::USUAL_THRESHOLD;
 use wonbon_documents::{open, read_whole};
 use wonbon_store::Store;
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
 use super::open_to_read;
 use crate::batch::thousands;
-use crate::options::shingle_words;
+use crate::options::{shingle_words, threshold};
 use crate::output::Output;
 use crate::{Outcome, report};
 
 /// Put near-copies in ranked results behind the best-ranked one.
 ///
 /// Reads results as JSON lines, the best first, and prints them in the same order without those that
-/// resemble an earlier one. Each line that stays gets a field "copies": the ids of those behind it,
+/// resemble an earlier one. Each line that stays gets a field "copies": the keys of those behind it,
 /// their resemblance to it and their rank. All other fields go out as they came.
 ///
 /// A result is compared by its field "text"; without one, the store is asked for the document whose
-/// key is in "key", "id" or "url". A line that is no JSON object, and a result of which no text is
+/// key is in "key", "id", "url" or "document.key". A line that is no JSON object, and a result of which no text is
 /// known, is named, printed as it came and compared with nothing; exit code 1.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -45,11 +45,6 @@ pub(crate) struct Args {
 
 /// How many bytes of results are read.
 const MOST_BYTES: usize = 1 << 30;
-
-fn threshold(text: &str) -> Result<f64, String> {
-    let number = text.parse().map_err(|_| "a resemblance is above 0 and at most 1".to_owned())?;
-    parameters::threshold(number).map_err(|error| error.to_string())
-}
 
 fn duration(text: &str) -> Result<Duration, String> {
     let seconds = match text.strip_suffix("ms") {

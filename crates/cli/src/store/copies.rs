@@ -19,9 +19,9 @@ use crate::output::Output;
 /// 1 if nobody holds it, or there is no such document.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The document: its URL or id.
-    #[arg(value_name = "URL")]
-    url: String,
+    /// The document: its key or address.
+    #[arg(value_name = "KEY")]
+    key: String,
     /// The least resemblance to a version.
     #[arg(long, value_name = "R", default_value_t = USUAL_PLACE, value_parser = share)]
     min: f64,
@@ -43,7 +43,7 @@ enum Format {
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let question = PlaceQuestion {
-        url: Some(args.url.clone()),
+        key: Some(args.key.clone()),
         min: Some(args.min),
         limit: Some(PLACES.most),
     };
@@ -119,7 +119,7 @@ fn field(text: &str) -> String {
 }
 
 fn csv(copies: &Copies) -> String {
-    let mut text = String::from("site,id,first,last,gone,resemblance,follows,versions,family\n");
+    let mut text = String::from("site,key,first,last,gone,resemblance,follows,versions,family\n");
     for site in &copies.sites {
         for copy in &site.copies {
             // Writing to a string does not fail.

@@ -1,4 +1,4 @@
-//! `wonbon decide` and `wonbon decisions`: what people decide of documents, and the log of it.
+//! `wonbon decide` and `wonbon decisions`: decisions of people about documents, and their log.
 
 use std::path::Path;
 
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
                     (None, copies) => format!(": original with {copies} copies"),
                 }
             });
-            output.bytes(format!("{}{stands}\n", told(entry)).as_bytes())?;
+            output.bytes(format!("{}{stands}\n", describe_entry(entry)).as_bytes())?;
         }
     }
     output.finish()?;
@@ -128,7 +128,7 @@ pub(crate) fn run_log(args: &LogArgs, directory: &Path) -> anyhow::Result<Outcom
                 "{}  {}  {}{reason}\n",
                 entry.time.floor_to_second().to_short_text(),
                 entry.who,
-                told(entry)
+                describe_entry(entry)
             );
             output.bytes(line.as_bytes())?;
         }
@@ -143,7 +143,7 @@ pub(crate) fn run_log(args: &LogArgs, directory: &Path) -> anyhow::Result<Outcom
 }
 
 /// What an entry tells, in a line.
-fn told(entry: &DecisionEntry) -> String {
+fn describe_entry(entry: &DecisionEntry) -> String {
     let after = entry.after.map_or("nothing", Decision::name);
     let what = match (entry.change, entry.undoes) {
         (DecisionChange::Undone, Some(undone)) => format!("entry {undone} taken back, {after}"),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wonbon_app::{answers, questions};
 
-use super::{open_to_read, told};
+use super::{explain, open_to_read};
 use crate::Outcome;
 use crate::output::Output;
 
@@ -37,11 +37,14 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
                 .verdict
                 .resemblance
                 .map_or_else(String::new, |resemblance| format!("  {resemblance:.3}"));
+            let published = document
+                .published
+                .map_or_else(String::new, |published| format!("  claims {published}"));
             let decision = document
                 .decision
                 .map_or_else(String::new, |decision| format!("  decided: {}", decision.name()));
             let line = format!(
-                "{:<13} {}  {}{resemblance}{decision}\n",
+                "{:<13} {}  {}{resemblance}{published}{decision}\n",
                 document.verdict.kind.name(),
                 document.created,
                 document.key
@@ -51,7 +54,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         output.finish()?;
         return Ok(Outcome::Done);
     }
-    let document = questions::document(&store, &args.key).map_err(told)?;
+    let document = questions::document(&store, &args.key).map_err(explain)?;
     if args.json {
         output.json_line(&answers::Document::of(&document))?;
     } else {

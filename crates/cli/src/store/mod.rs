@@ -4,7 +4,7 @@
 //! opened. How answers look as JSON they share with the service ([`wonbon_app::answers`]).
 
 pub(crate) mod add;
-pub(crate) mod asking;
+pub(crate) mod ask;
 pub(crate) mod backup;
 pub(crate) mod changes;
 pub(crate) mod check;
@@ -73,7 +73,7 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
 }
 
 /// What a person can do about it.
-fn told(error: AppError) -> anyhow::Error {
+fn explain(error: AppError) -> anyhow::Error {
     match error {
         AppError::Store(error) => explained(error),
         other => other.into(),
@@ -88,7 +88,7 @@ fn refused<T>(answered: Result<T, AppError>) -> anyhow::Result<Option<T>> {
             report::refused(&error.into());
             Ok(None)
         }
-        Err(error) => Err(told(error)),
+        Err(error) => Err(explain(error)),
     }
 }
 

@@ -24,9 +24,9 @@ use crate::output::Output;
 /// stored, and is never gone. Exit code 1 if nothing holds the document, or the address was never seen.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The address, or the id of the document.
-    #[arg(value_name = "URL")]
-    url: String,
+    /// The document: its key or address.
+    #[arg(value_name = "KEY")]
+    key: String,
     /// The least resemblance of a place that holds the document.
     #[arg(long, value_name = "R", default_value_t = USUAL_PLACE, value_parser = share)]
     min: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let question = PlaceQuestion {
-        url: Some(args.url.clone()),
+        key: Some(args.key.clone()),
         min: Some(args.min),
         limit: Some(PLACES.most),
     };
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     if args.json {
         output.json_line(&answers::Moved::of(&moved))?;
     } else {
-        output.bytes(told(&moved).as_bytes())?;
+        output.bytes(describe(&moved).as_bytes())?;
     }
     output.finish()?;
     Ok(match moved.finding {
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
 /// Places shown beside the best one.
 const MOST_SHOWN: usize = 20;
 
-fn told(moved: &Moved) -> String {
+fn describe(moved: &Moved) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = match &moved.place {
@@ -94,12 +94,12 @@ fn told(moved: &Moved) -> String {
     text.push('\n');
     let of_part = matches!(moved.finding, Finding::Merged(_) | Finding::Split { .. });
     for holder in places.iter().take(MOST_SHOWN) {
-        text.push_str(&line(holder, of_part));
+        text.push_str(&describe_holder(holder, of_part));
     }
     if !moved.also.is_empty() {
         text.push_str("also at\n");
         for holder in moved.also.iter().take(MOST_SHOWN) {
-            text.push_str(&line(holder, false));
+            text.push_str(&describe_holder(holder, false));
         }
     }
     let left = places.len().max(moved.also.len()).saturating_sub(MOST_SHOWN);
@@ -116,7 +116,7 @@ fn gap(from: &str) -> &'static str {
     if from.is_empty() { "" } else { " " }
 }
 
-fn line(holder: &Holder, of_part: bool) -> String {
+fn describe_holder(holder: &Holder, of_part: bool) -> String {
     let place = &holder.place;
     let mut line = format!("  {}\n   ", place.key);
     if let Some(overlap) = holder.overlap {

@@ -6,10 +6,10 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use wonbon_app::answers;
 use wonbon_app::parameters::RESULTS;
-use wonbon_app::questions::{Found, SearchQuestion};
-use wonbon_store::{SearchResult, Snippet};
+use wonbon_app::questions::{FoundOriginal, SearchQuestion};
+use wonbon_store::{SearchResult, Snippet, StoredDocument};
 
-use super::{open_to_read, told};
+use super::{explain, open_to_read};
 use crate::Outcome;
 use crate::batch::thousands;
 use crate::output::Output;
@@ -44,13 +44,13 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let mut question = SearchQuestion::for_words(args.query.join(" "), args.offset, args.limit);
     question.copies = Some(args.copies);
-    let found = question.search(&store).map_err(told)?;
+    let found = question.search(&store).map_err(explain)?;
     let mut output = Output::new();
-    for (place, Found { result, copies }) in (args.offset + 1..).zip(&found.results) {
+    for (place, FoundOriginal { result, copies }) in (args.offset + 1..).zip(&found.results) {
         if args.json {
             output.json_line(&answers::FoundResult::of(result, copies.as_deref()))?;
         } else {
-            output.styled(&shown(place, result, copies.as_deref().unwrap_or_default()))?;
+            output.styled(&render_result(place, result, copies.as_deref().unwrap_or_default()))?;
         }
     }
     if !args.json {
@@ -69,11 +69,11 @@ const TITLE: Style = Style::new().bold();
 const MATCH: Style = AnsiColor::Yellow.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 
-fn shown(place: usize, result: &SearchResult, copies: &[answers::FoundCopy]) -> String {
+fn render_result(place: usize, result: &SearchResult, copies: &[StoredDocument]) -> String {
     let document = &result.document;
     let mut text = String::new();
     let title = match &result.title {
-        Some(title) => marked(title, TITLE),
+        Some(title) => highlight(title, TITLE),
         None => format!("{TITLE}{}{TITLE:#}", document.key),
     };
     let count = match document.copies {
@@ -84,21 +84,27 @@ fn shown(place: usize, result: &SearchResult, copies: &[answers::FoundCopy]) -> 
     let decision = document
         .decision
         .map_or_else(String::new, |decision| format!(", decided: {}", decision.name()));
+    let published =
+        document.published.map_or_else(String::new, |published| format!(", claims {published}"));
     // Writing to a string does not fail.
     let _ = writeln!(text, "{place:>3}. {title}");
     let _ = writeln!(
         text,
-        "     {FAINT}{}  {}{count}{decision}{FAINT:#}",
+        "     {FAINT}{}  {}{published}{count}{decision}{FAINT:#}",
         document.key, document.created
     );
-    let _ = writeln!(text, "     {}", marked(&result.snippet, Style::new()));
+    let _ = writeln!(text, "     {}", highlight(&result.snippet, Style::new()));
     for copy in copies {
-        let resemblance =
-            copy.resemblance.map_or_else(String::new, |resemblance| format!("  {resemblance:.3}"));
+        let verdict = &copy.verdict;
+        let resemblance = verdict
+            .resemblance
+            .map_or_else(String::new, |resemblance| format!("  {resemblance:.3}"));
         let _ = writeln!(
             text,
             "       {FAINT}{:<13} {}  {}{resemblance}{FAINT:#}",
-            copy.verdict, copy.id, copy.created
+            verdict.kind.name(),
+            copy.key,
+            copy.created
         );
     }
     text.push('\n');
@@ -106,7 +112,7 @@ fn shown(place: usize, result: &SearchResult, copies: &[answers::FoundCopy]) -> 
 }
 
 /// A snippet with what matches in colour.
-fn marked(snippet: &Snippet, plain: Style) -> String {
+fn highlight(snippet: &Snippet, plain: Style) -> String {
     let mut text = String::new();
     let mut at = 0;
     for highlight in &snippet.highlights {

@@ -9,7 +9,7 @@ use wonbon_app::parameters::USUAL_WATCHED;
 use wonbon_app::questions::{self, ReportQuestion};
 use wonbon_store::{Passage, Store, WatchReport};
 
-use super::{explained, open_to_read, refused, share, told};
+use super::{explain, explained, open_to_read, refused, share};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -24,15 +24,15 @@ pub(crate) struct Args {
 enum Command {
     /// Watch stored documents. Exit code 1 if one is not there.
     Add {
-        /// The documents: URLs or ids.
-        #[arg(required = true, value_name = "URL")]
-        urls: Vec<String>,
+        /// The documents: their keys or addresses.
+        #[arg(required = true, value_name = "KEY")]
+        keys: Vec<String>,
     },
     /// Watch documents no more. Exit code 1 if one was not watched.
     Remove {
-        /// The documents: URLs or ids.
-        #[arg(required = true, value_name = "URL")]
-        urls: Vec<String>,
+        /// The documents: their keys or addresses.
+        #[arg(required = true, value_name = "KEY")]
+        keys: Vec<String>,
     },
     /// List the documents that are watched.
     List {
@@ -56,22 +56,22 @@ enum Command {
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     match &args.command {
-        Command::Add { urls } => {
+        Command::Add { keys } => {
             let store = Store::open(directory).map_err(explained)?;
             let mut outcome = Outcome::Done;
-            for url in urls {
-                if refused(questions::watch(&store, url))?.is_none() {
+            for key in keys {
+                if refused(questions::watch(&store, key))?.is_none() {
                     outcome = Outcome::Refused;
                 }
             }
             store.close().map_err(explained)?;
             Ok(outcome)
         }
-        Command::Remove { urls } => {
+        Command::Remove { keys } => {
             let store = Store::open(directory).map_err(explained)?;
             let mut outcome = Outcome::Done;
-            for url in urls {
-                if refused(questions::unwatch(&store, url))?.is_none() {
+            for key in keys {
+                if refused(questions::unwatch(&store, key))?.is_none() {
                     outcome = Outcome::Refused;
                 }
             }
@@ -87,7 +87,7 @@ fn list(store: &Store, as_json: bool) -> anyhow::Result<Outcome> {
     let mut output = Output::new();
     for watched in store.watched()? {
         if as_json {
-            output.json_line(&answers::WatchedPlace::of(&watched))?;
+            output.json_line(&answers::Watched::of(&watched))?;
         } else {
             let line = format!("{}\n", watched.place.key);
             output.bytes(line.as_bytes())?;
@@ -98,7 +98,7 @@ fn list(store: &Store, as_json: bool) -> anyhow::Result<Outcome> {
 }
 
 fn print_reports(store: &Store, min: f64, as_json: bool) -> anyhow::Result<Outcome> {
-    let reports = ReportQuestion { min: Some(min) }.ask(store).map_err(told)?;
+    let reports = ReportQuestion { min: Some(min) }.ask(store).map_err(explain)?;
     if reports.is_empty() {
         report::note("no document is watched; `wonbon watch add` marks one");
     }
@@ -111,7 +111,7 @@ fn print_reports(store: &Store, min: f64, as_json: bool) -> anyhow::Result<Outco
         if as_json {
             output.json_line(&answers::WatchReport::of(report))?;
         } else {
-            output.styled(&shown(report))?;
+            output.styled(&render_report(report))?;
         }
     }
     output.finish()?;
@@ -125,7 +125,7 @@ const IN: Style = AnsiColor::Green.on_default();
 /// Passages of a copy that are shown.
 const MOST_PASSAGES: usize = 20;
 
-fn shown(report: &WatchReport) -> String {
+fn render_report(report: &WatchReport) -> String {
     let place = &report.watched.place;
     let mut text = format!(
         "{HEAD}{}{HEAD:#}\n  {} faithful, {} of an earlier version, {} that differ\n",
@@ -149,7 +149,7 @@ fn shown(report: &WatchReport) -> String {
             copy.place.last.to_short_text()
         );
         for passage in copy.passages.iter().take(MOST_PASSAGES) {
-            let _ = writeln!(text, "    {}", shown_passage(passage));
+            let _ = writeln!(text, "    {}", render_passage(passage));
         }
         if copy.passages.len() > MOST_PASSAGES {
             let _ = writeln!(text, "    and {} more places", copy.passages.len() - MOST_PASSAGES);
@@ -158,7 +158,7 @@ fn shown(report: &WatchReport) -> String {
     text
 }
 
-fn shown_passage(passage: &Passage) -> String {
+fn render_passage(passage: &Passage) -> String {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut parts = Vec::new();
     if !passage.before.is_empty() {

@@ -7,7 +7,7 @@ use crate::support::command;
 
 /// Starts the program `kills` times and kills it each time at a moment within `whole`, the time of a
 /// run that is left alone; `after` hears after each whether it had ended by itself.
-pub fn kill_at_random_moments(
+pub(crate) fn kill_at_random_moments(
     arguments: &[&str],
     whole: Duration,
     kills: u32,

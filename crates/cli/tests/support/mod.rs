@@ -11,19 +11,19 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 /// Runs the program.
-pub fn wonbon(arguments: &[&str]) -> Output {
+pub(crate) fn wonbon(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()
 }
 
 /// The program with its arguments, not yet started.
-pub fn command(arguments: &[&str]) -> Command {
+pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wonbon"));
     command.args(arguments).env_remove("WONBON_STORE").env("NO_COLOR", "1");
     command
 }
 
 /// Runs the program with something on its standard input.
-pub fn wonbon_reading(arguments: &[&str], input: &[u8]) -> Output {
+pub(crate) fn wonbon_reading(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = command(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -42,22 +42,22 @@ pub fn wonbon_reading(arguments: &[&str], input: &[u8]) -> Output {
 }
 
 /// Standard output as text.
-pub fn stdout(output: &Output) -> &str {
+pub(crate) fn stdout(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap()
 }
 
 /// Standard error as text.
-pub fn stderr(output: &Output) -> &str {
+pub(crate) fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
 /// Lines of JSON.
-pub fn json_lines(text: &str) -> Vec<Value> {
+pub(crate) fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The one line of JSON that a successful run printed.
-pub fn json(output: &Output) -> Value {
+pub(crate) fn json(output: &Output) -> Value {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
     let lines = json_lines(stdout(output));
     assert_eq!(lines.len(), 1);
@@ -66,7 +66,7 @@ pub fn json(output: &Output) -> Value {
 
 /// Exit code, standard output and standard error in one text; times taken and the path of the
 /// directory are taken out.
-pub fn transcript(output: &Output, directory: Option<&Path>) -> String {
+pub(crate) fn transcript(output: &Output, directory: Option<&Path>) -> String {
     let mut transcript = format!("exit code {}\n", output.status.code().unwrap());
     for (name, text) in [("stdout", stdout(output)), ("stderr", stderr(output))] {
         writeln!(transcript, "--- {name}").unwrap();
@@ -87,21 +87,21 @@ pub fn transcript(output: &Output, directory: Option<&Path>) -> String {
 }
 
 /// A directory for one test, with files in it.
-pub struct Files {
+pub(crate) struct Files {
     directory: tempfile::TempDir,
 }
 
 impl Files {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Files { directory: tempfile::tempdir().unwrap() }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
 
     /// Writes a file; gives its path.
-    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         let path: PathBuf = self.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         path.to_str().unwrap().to_owned()

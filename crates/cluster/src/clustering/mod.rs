@@ -29,8 +29,10 @@ mod lookups;
 mod pairs;
 mod sampling;
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -62,6 +64,28 @@ pub enum Policy {
     Containment,
     /// The later document contains the earlier one to the threshold.
     ContainmentOfEarlier,
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// The text names no policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write resemblance, containment or containment-of-earlier")]
+pub struct NotAPolicy;
+
+impl FromStr for Policy {
+    type Err = NotAPolicy;
+
+    fn from_str(text: &str) -> Result<Self, NotAPolicy> {
+        [Policy::Resemblance, Policy::Containment, Policy::ContainmentOfEarlier]
+            .into_iter()
+            .find(|policy| policy.word() == text)
+            .ok_or(NotAPolicy)
+    }
 }
 
 impl Policy {

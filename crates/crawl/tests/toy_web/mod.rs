@@ -18,10 +18,10 @@ use wonbon_crawl::progress::{Control, Summary, Unwatched};
 use wonbon_crawl::records::{Outcome, Record};
 use wonbon_crawl::sink::PageSink;
 
-pub use wonbon_testkit::crawl::toy_web::{Asked, Reply, Site, ToyHost, linking};
+pub(crate) use wonbon_testkit::crawl::toy_web::{Asked, Reply, Site, ToyHost, linking};
 
 /// A plan for toy hosts: no delay, short waits, everything in the scope.
-pub fn plan(seeds: &[String]) -> Plan {
+pub(crate) fn plan(seeds: &[String]) -> Plan {
     let mut plan = Plan::default();
     plan.params.seeds = seeds.to_vec();
     plan.params.scope = wonbon_crawl::plan::ScopeKind::All;
@@ -37,7 +37,7 @@ pub fn plan(seeds: &[String]) -> Plan {
 }
 
 /// A network in which only the toy hosts' addresses may be asked.
-pub fn network(plan: &Plan, hosts: &[&ToyHost]) -> Arc<Network> {
+pub(crate) fn network(plan: &Plan, hosts: &[&ToyHost]) -> Arc<Network> {
     let names: HashMap<String, Vec<IpAddr>> =
         hosts.iter().map(|host| (host.name.clone(), vec![host.address.ip()])).collect();
     let allow = hosts.iter().map(|host| host.address.ip().into()).collect();
@@ -52,11 +52,11 @@ pub fn network(plan: &Plan, hosts: &[&ToyHost]) -> Arc<Network> {
 }
 
 /// Begins a crawl and runs it to its end.
-pub fn crawl(directory: &Path, plan: &Plan, hosts: &[&ToyHost]) -> Summary {
+pub(crate) fn crawl(directory: &Path, plan: &Plan, hosts: &[&ToyHost]) -> Summary {
     crawl_into(directory, plan, hosts, None)
 }
 
-pub fn crawl_into(
+pub(crate) fn crawl_into(
     directory: &Path,
     plan: &Plan,
     hosts: &[&ToyHost],
@@ -68,7 +68,7 @@ pub fn crawl_into(
 
 /// What the log of a crawl says of every page that is done with: path and query (of a host with a
 /// name, also the name), sorted.
-pub fn outcomes(directory: &Path) -> Vec<(String, Outcome)> {
+pub(crate) fn outcomes(directory: &Path) -> Vec<(String, Outcome)> {
     let mut addresses: Vec<String> = Vec::new();
     let mut done: Vec<(String, Outcome)> = Vec::new();
     wonbon_crawl::log::read(&directory.join("crawl.log"), |record, _| {
@@ -92,13 +92,13 @@ pub fn outcomes(directory: &Path) -> Vec<(String, Outcome)> {
 }
 
 /// The addresses of pages with this outcome, as [`outcomes`] writes them.
-pub fn with_outcome(directory: &Path, outcome: Outcome) -> Vec<String> {
+pub(crate) fn with_outcome(directory: &Path, outcome: Outcome) -> Vec<String> {
     let all = outcomes(directory);
     all.into_iter().filter(|(_, got)| *got == outcome).map(|(address, _)| address).collect()
 }
 
 /// Reads all records of the archive, checking their digests; tells kinds and targets.
-pub fn archived(directory: &Path) -> Vec<(String, String)> {
+pub(crate) fn archived(directory: &Path) -> Vec<(String, String)> {
     let mut files: Vec<_> = std::fs::read_dir(directory.join("archive"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -119,7 +119,7 @@ pub fn archived(directory: &Path) -> Vec<(String, String)> {
 }
 
 /// The lines of the file of texts.
-pub fn texts(directory: &Path) -> Vec<serde_json::Value> {
+pub(crate) fn texts(directory: &Path) -> Vec<serde_json::Value> {
     let file = std::fs::File::open(directory.join("texts.jsonl.zst")).unwrap();
     let mut text = String::new();
     zstd::Decoder::new(file).unwrap().read_to_string(&mut text).unwrap();

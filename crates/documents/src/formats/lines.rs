@@ -24,10 +24,10 @@ use crate::open::{Source, SourceKind};
 
 /// About how many bytes of lines a batch holds: large enough that handing it over costs nothing,
 /// small enough to stay in the second-level cache while it is worked on.
-pub const BATCH_BYTES: usize = 512 << 10;
+pub(crate) const BATCH_BYTES: usize = 512 << 10;
 
 /// The longest line that is read; a longer one is refused by its number.
-pub const MAX_LINE_BYTES: usize = 1 << 30;
+pub(crate) const MAX_LINE_BYTES: usize = 1 << 30;
 
 /// How far is looked for a first line that is an object.
 const LOOK_BYTES: usize = 16 << 20;

@@ -111,9 +111,10 @@ pub(crate) fn walk<'c>(
     let mut rows = [Row::default(), Row::default()];
     let mut matches = Vec::new();
     let total = collection.len() as u64;
+    params.progress.begin("join", total);
     for record in 0..collection.len() as u32 {
         if record % 256 == 0 {
-            params.progress.advance(u64::from(record), total);
+            params.progress.advance(u64::from(record));
             if params.progress.stop_asked() {
                 return Err(JoinError::Stopped);
             }
@@ -134,7 +135,7 @@ pub(crate) fn walk<'c>(
             }
         }
     }
-    params.progress.advance(total, total);
+    params.progress.advance(total);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! What people decide: the original, not a copy, taken back; and the log of it.
+//! Decisions of people: this is the original, this is not a copy, undo; and the log of decisions.
 //!
 //! A decision is stored and every verdict it changes with it before it is answered. From programs it
 //! comes as JSON, from people as a form of a document's or a family's page, which is then shown again.
@@ -13,14 +13,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wonbon_app::answers;
-use wonbon_app::questions::{DecisionsQuestion, said};
+use wonbon_app::questions::{DecisionsQuestion, non_empty};
 use wonbon_store::{By, Decision, DecisionEntry, Expected};
 
 use super::documents::{edit_mark, expected};
-use crate::asked::parameters_sent;
 use crate::guard::Who;
 use crate::pages;
 use crate::problem::{Code, Problem};
+use crate::request::parameters_sent;
 use crate::service::Service;
 use crate::view::{Reply, View};
 
@@ -70,23 +70,8 @@ pub(crate) struct UndoParameters {
 pub(crate) struct DecisionAnswer<'a> {
     /// Its entry in the log; nothing if the same was in effect already.
     entry: Option<answers::DecisionEntry<'a>>,
-    /// The document as it is now.
-    document: Option<DecidedDocument<'a>>,
-}
-
-/// What a document is after a decision.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DecidedDocument<'a> {
-    /// Its key.
-    id: &'a str,
-    /// What was decided of it, if that is in effect.
-    decision: Option<&'static str>,
-    /// What it is.
-    verdict: &'static str,
-    /// The key of its original, if it is a copy.
-    original: Option<&'a str>,
-    /// How many copies it has.
-    copies: u64,
+    /// The document as it is now, without its text.
+    document: Option<answers::Document<'a>>,
 }
 
 /// Decides about a document.
@@ -103,7 +88,7 @@ pub(crate) struct DecidedDocument<'a> {
     responses((status = 200, body = DecisionAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) async fn decide(State(service): State<Arc<Service>>, request: Request) -> Response {
-    changed(service, request, |service, asked: DecideParameters, who, expected| {
+    handle(service, request, |service, asked: DecideParameters, who, expected| {
         let decision = match asked.decision {
             DecisionName::Original => Decision::Original,
             DecisionName::NotACopy => Decision::NotACopy,
@@ -126,7 +111,7 @@ pub(crate) async fn decide(State(service): State<Arc<Service>>, request: Request
     responses((status = 200, body = DecisionAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) async fn undo(State(service): State<Arc<Service>>, request: Request) -> Response {
-    changed(service, request, |service, asked: UndoParameters, who, expected| {
+    handle(service, request, |service, asked: UndoParameters, who, expected| {
         let by = By { who: who.name(), reason: asked.reason.as_deref() };
         let entry = service.store.undo_decision(&asked.key, asked.entry, &by, expected)?;
         Ok(Changed { entry: Some(entry), key: asked.key, back: asked.back })
@@ -142,7 +127,7 @@ struct Changed {
 }
 
 /// Takes a request apart, has it done, and answers.
-async fn changed<P>(
+async fn handle<P>(
     service: Arc<Service>,
     request: Request,
     change: fn(&Service, P, &Who, Option<Expected>) -> Result<Changed, Problem>,
@@ -156,13 +141,13 @@ where
         if service.is_ending() {
             return Err(Problem::new(Code::ShuttingDown, "nothing more is decided"));
         }
-        done(&service, &parts, asked, change).await
+        apply(&service, &parts, asked, change).await
     };
     let answered: Result<Reply, Problem> = answered.await;
     answered.into_response()
 }
 
-async fn done<P>(
+async fn apply<P>(
     service: &Arc<Service>,
     parts: &Parts,
     asked: P,
@@ -184,13 +169,7 @@ where
             let document = service.store.find(&key)?;
             let reply = Reply::json(&DecisionAnswer {
                 entry: entry.as_ref().map(answers::DecisionEntry::of),
-                document: document.as_ref().map(|document| DecidedDocument {
-                    id: &document.key,
-                    decision: document.decision.map(Decision::name),
-                    verdict: document.verdict.kind.name(),
-                    original: document.verdict.original.as_deref(),
-                    copies: document.copies,
-                }),
+                document: document.as_ref().map(answers::Document::without_text),
             });
             Ok(match &document {
                 Some(document) => reply.with_header(ETAG, edit_mark(document)),
@@ -217,9 +196,12 @@ pub(crate) fn decisions(
 ) -> Result<Reply, Problem> {
     let found = asked.ask(&service.store)?;
     Ok(match view {
-        View::Page(reader) => {
-            pages::decisions_page(reader, said(&asked.key), &found.entries, found.next.as_deref())
-        }
+        View::Page(reader) => pages::decisions_page(
+            reader,
+            non_empty(&asked.key),
+            &found.entries,
+            found.next.as_deref(),
+        ),
         View::Json => Reply::json(&found.answer()),
     })
 }

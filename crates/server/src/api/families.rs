@@ -1,4 +1,4 @@
-//! Families: which there are, and one of them.
+//! `/v1/families` and `/v1/family`: originals with their copies.
 
 use wonbon_app::answers::{FamiliesAnswer, FamilyAnswer};
 use wonbon_app::questions::{FamiliesQuestion, FamilyFound, FamilyQuestion};

@@ -1,10 +1,10 @@
-//! Where documents are and were: moved, copies, changes, watch.
+//! Routes about places: where a document moved, who holds copies, how pages change, what is watched.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wonbon_app::answers::{self, WatchList, WatchReports};
 use wonbon_app::questions::{
-    self, ChangesFound, ChangesParameters, PlaceQuestion, ReportQuestion, said,
+    self, ChangesFound, ChangesParameters, PlaceQuestion, ReportQuestion, non_empty,
 };
 
 use crate::pages;
@@ -28,7 +28,7 @@ pub(crate) fn moved(
 ) -> Result<Reply, Problem> {
     match view {
         View::Json => Ok(Reply::json(&answers::Moved::of(&asked.moved(&service.store)?))),
-        View::Page(reader) if said(&asked.url).is_none() => {
+        View::Page(reader) if non_empty(&asked.key).is_none() => {
             Ok(pages::moved_page(reader, &asked, None))
         }
         View::Page(reader) => {
@@ -53,7 +53,7 @@ pub(crate) fn copies(
 ) -> Result<Reply, Problem> {
     match view {
         View::Json => Ok(Reply::json(&answers::Copies::of(&asked.copies(&service.store)?))),
-        View::Page(reader) if said(&asked.url).is_none() => {
+        View::Page(reader) if non_empty(&asked.key).is_none() => {
             Ok(pages::copies_page(reader, &asked, None))
         }
         View::Page(reader) => {
@@ -67,7 +67,7 @@ pub(crate) fn copies(
     get,
     path = "/v1/changes",
     tag = "questions",
-    description = "With `url` the versions of a page. Otherwise what each sweep saw, how often pages change, how much, and how long they live.",
+    description = "With `key` the versions of a page. Otherwise what each sweep saw, how often pages change, how much, and how long they live.",
     params(ChangesParameters),
     responses((status = 200, body = answers::ChangesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
@@ -91,8 +91,8 @@ pub(crate) fn changes(
 /// Which document is watched, or no more.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 pub(crate) struct WatchParameters {
-    /// Its address or id.
-    pub(crate) url: String,
+    /// Its key or address.
+    pub(crate) key: String,
     /// On the page: `remove` to watch it no more.
     #[serde(default)]
     pub(crate) then: String,
@@ -128,11 +128,11 @@ pub(crate) fn watch(
     asked: WatchParameters,
     view: &View,
 ) -> Result<Reply, Problem> {
-    let url = asked.url.trim();
+    let key = asked.key.trim();
     if matches!(view, View::Page(_)) && asked.then == "remove" {
-        questions::unwatch(&service.store, url)?;
+        questions::unwatch(&service.store, key)?;
     } else {
-        questions::watch(&service.store, url)?;
+        questions::watch(&service.store, key)?;
     }
     match view {
         View::Page(_) => Ok(Reply::see_other("/watch")),
@@ -146,7 +146,7 @@ pub(crate) fn watch(
     path = "/v1/watch",
     tag = "questions",
     description = "Watches a document no more.",
-    params(("url" = String, Query, description = "its address or id")),
+    params(("key" = String, Query, description = "its key or address")),
     responses((status = 200, body = WatchList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn unwatch(
@@ -154,7 +154,7 @@ pub(crate) fn unwatch(
     asked: PlaceQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
-    questions::unwatch(&service.store, asked.address()?)?;
+    questions::unwatch(&service.store, asked.key()?)?;
     watched(service, Nothing {}, view)
 }
 

@@ -1,8 +1,8 @@
 //! Questions about a text, stored or not: what resembles it, contains it, is contained in it, and where
 //! it was taken from.
 
-use wonbon_app::answers::{MatchAnswer, SourcesAnswer};
-use wonbon_app::questions::{TextQuestion, said};
+use wonbon_app::answers::{AskAnswer, MatchAnswer, SourcesAnswer};
+use wonbon_app::questions::{TextQuestion, non_empty};
 use wonbon_store::Measure;
 
 use crate::pages;
@@ -10,7 +10,11 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::view::{Reply, View};
 
-fn asked(service: &Service, asked: &TextQuestion, measure: Measure) -> Result<Reply, Problem> {
+fn answer_match(
+    service: &Service,
+    asked: &TextQuestion,
+    measure: Measure,
+) -> Result<Reply, Problem> {
     let about = asked.about(&service.store)?;
     let answer = asked.matches(&service.store, &about, measure)?;
     Ok(Reply::json(&MatchAnswer::of(&answer)))
@@ -28,7 +32,7 @@ macro_rules! text_questions {
             responses((status = 200, body = MatchAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
         )]
         pub(crate) fn $get(service: &Service, question: TextQuestion, _view: &View) -> Result<Reply, Problem> {
-            asked(service, &question, Measure::$measure)
+            answer_match(service, &question, Measure::$measure)
         }
 
         #[doc = $what]
@@ -41,7 +45,7 @@ macro_rules! text_questions {
             responses((status = 200, body = MatchAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
         )]
         pub(crate) fn $post(service: &Service, question: TextQuestion, _view: &View) -> Result<Reply, Problem> {
-            asked(service, &question, Measure::$measure)
+            answer_match(service, &question, Measure::$measure)
         }
     )+};
 }
@@ -88,11 +92,36 @@ pub(crate) fn post_sources(
     sources(service, asked, view)
 }
 
-/// The page that asks everything about a text, and its JSON.
+/// Everything about a text that is sent.
+#[utoipa::path(
+    post,
+    path = "/v1/ask",
+    tag = "questions",
+    description = "As `GET /v1/ask`, with the text in the body.",
+    request_body(content = TextQuestion, content_type = "application/json"),
+    responses((status = 200, body = AskAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn post_ask(
+    service: &Service,
+    asked: TextQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    ask(service, asked, view)
+}
+
+/// Everything about a text.
+#[utoipa::path(
+    get,
+    path = "/v1/ask",
+    tag = "questions",
+    description = "What resembles a text, what contains it, what it contains and where it was taken from, in one answer.",
+    params(TextQuestion),
+    responses((status = 200, body = AskAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
 pub(crate) fn ask(service: &Service, asked: TextQuestion, view: &View) -> Result<Reply, Problem> {
     if let View::Page(reader) = view
-        && said(&asked.key).is_none()
-        && said(&asked.text).is_none()
+        && non_empty(&asked.key).is_none()
+        && non_empty(&asked.text).is_none()
     {
         return Ok(pages::ask_page(reader, &asked, None));
     }

@@ -1,4 +1,4 @@
-//! Everything about a text: what resembles it, contains it, is contained in it, and what it is made of.
+//! `/ask`: everything about a text: what resembles it, contains it, is contained in it, and its sources.
 
 use std::ops::Range;
 
@@ -123,11 +123,11 @@ fn sources(page: &mut Page, reader: &Reader, found: &Sources, text: &str) {
                 }
             }
         });
-        marked(page, found, text);
+        mark_sources(page, found, text);
     });
 }
 
-fn marked(page: &mut Page, found: &Sources, text: &str) {
+fn mark_sources(page: &mut Page, found: &Sources, text: &str) {
     let mut passages: Vec<(Range<usize>, usize)> = Vec::new();
     for (at, source) in found.sources.iter().enumerate() {
         passages.extend(source.passages.iter().map(|passage| (passage.place.clone(), at)));

@@ -1,4 +1,4 @@
-//! Two documents beside each other.
+//! `/compare`: two documents side by side.
 
 use maud::html;
 use wonbon_app::compare::{CompareQuestion, ComparedTexts, NamedText, Relation};

@@ -4,7 +4,8 @@
 //! nearest there is to the PageRank; when it has ended it is the PageRank of all known pages.
 
 use maud::html;
-use wonbon_app::jobs::{CrawlProgress, Job, JobState, USUAL_PAGES};
+use wonbon_app::jobs::{CrawlProgress, Job, JobState};
+use wonbon_app::requests::USUAL_PAGES;
 use wonbon_crawl::order::ORDER_NAMES;
 use wonbon_pages::{Card, Cell, Moment, Page, Scale, Series, Shape, TimePlot, bytes, thousands};
 
@@ -38,7 +39,7 @@ pub(crate) fn crawl_page(reader: &Reader, shown: Option<&Job>, crawls: &[Job]) -
 }
 
 fn one(page: &mut Page, reader: &Reader, job: &Job) {
-    let title = reader.tell(Say::CrawlTitle, &[&job.number.to_string(), &job.asked.about()]);
+    let title = reader.tell(Say::CrawlTitle, &[&job.number.to_string(), &job.request.about()]);
     page.subheading(&title);
     live(page, &[job], |page| {
         state_part(page, reader, job, true);
@@ -49,13 +50,13 @@ fn one(page: &mut Page, reader: &Reader, job: &Job) {
             curves(page, reader, &crawl);
             page.columns(|page| {
                 if crawl.sites.is_empty() {
-                    of_hosts(page, reader, &crawl);
+                    hosts_table(page, reader, &crawl);
                 } else {
-                    of_sites(page, reader, &crawl);
+                    sites_table(page, reader, &crawl);
                 }
-                of_outcomes(page, reader, &crawl);
+                outcomes_table(page, reader, &crawl);
             });
-            of_failures(page, reader, &crawl);
+            failures_table(page, reader, &crawl);
             notes(page, reader, job);
             facts(page, reader, job);
         });
@@ -126,7 +127,7 @@ fn curves(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
     });
 }
 
-fn of_hosts(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
+fn hosts_table(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
     if crawl.hosts.is_empty() {
         return;
     }
@@ -147,7 +148,7 @@ fn of_hosts(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
     page.section(reader.say(Say::HostsNow), |page| page.table(&columns, &rows));
 }
 
-fn of_sites(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
+fn sites_table(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
     let rows: Vec<Vec<Cell>> = crawl
         .sites
         .iter()
@@ -165,7 +166,7 @@ fn of_sites(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
     page.section(reader.say(Say::Sites), |page| page.table(&columns, &rows));
 }
 
-fn of_outcomes(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
+fn outcomes_table(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
     if crawl.outcomes.is_empty() {
         return;
     }
@@ -178,7 +179,7 @@ fn of_outcomes(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
     page.section(reader.say(Say::Outcomes), |page| page.table(&columns, &rows));
 }
 
-fn of_failures(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
+fn failures_table(page: &mut Page, reader: &Reader, crawl: &CrawlProgress) {
     if crawl.failures.is_empty() {
         return;
     }

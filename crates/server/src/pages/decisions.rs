@@ -1,4 +1,4 @@
-//! What people decide: the forms on the pages of documents and families, and the log.
+//! Decisions: the forms on the pages of documents and families, and `/decisions`, the log.
 //!
 //! A form leads back to the page it stands on, which then tells what was recorded and offers to take it
 //! back: that names the entry, so that it never takes back what somebody else decided meanwhile.
@@ -121,7 +121,7 @@ pub(super) fn notice(
     let log = link("/decisions", &[], &reader.tell(Say::RecordedAs, &[&number.to_string()]));
     page.markup(html! {
         div.notice role="status" {
-            p { b { (told(reader, &entry)) } " " (document_link(&entry.key, "")) " " small { (log) } }
+            p { b { (describe_entry(reader, &entry)) } " " (document_link(&entry.key, "")) " " small { (log) } }
             @if entry.change == DecisionChange::Decided {
                 (undo_form(reader, &entry.key, number, back))
             }
@@ -196,12 +196,12 @@ pub(super) fn member_cell(
 }
 
 /// Words that do not break within.
-fn kept(words: &str) -> Cell {
+fn unbroken(words: &str) -> Cell {
     html! { span.keep { (words) } }.into()
 }
 
 /// What an entry tells, in a few words.
-fn told(reader: &Reader, entry: &DecisionEntry) -> String {
+fn describe_entry(reader: &Reader, entry: &DecisionEntry) -> String {
     match (entry.change, entry.after) {
         (DecisionChange::Decided, Some(Decision::Original)) => {
             reader.say(Say::WasMadeTheOriginal).to_owned()
@@ -240,11 +240,11 @@ pub(crate) fn decisions_page(
             vec![
                 Cell::Number(entry.entry.to_string()),
                 time(entry.time).into(),
-                kept(&entry.who),
-                told(reader, entry).into(),
+                unbroken(&entry.who),
+                describe_entry(reader, entry).into(),
                 document_link(&entry.key, "").into(),
-                kept(decision_word(reader, entry.before)),
-                kept(decision_word(reader, entry.after)),
+                unbroken(decision_word(reader, entry.before)),
+                unbroken(decision_word(reader, entry.after)),
                 html! { span dir="auto" { (reason) } }.into(),
             ]
         })

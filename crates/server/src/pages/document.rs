@@ -1,8 +1,7 @@
-//! One document: its text, what is known of it, what it is and why, its family, its versions.
+//! `/document`: the text of a document, its fields, its verdict and why, its family, its versions.
 
 use maud::html;
-use serde::{Deserialize, Serialize};
-use wonbon_app::answers;
+use serde::Deserialize;
 use wonbon_pages::{Cell, Page, fill_markup, thousands};
 use wonbon_store::{FamilyPart, Kind, PageHistory, Rule, StoredDocument};
 
@@ -15,7 +14,7 @@ use super::pieces::{
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::view::{Reader, Reply, View};
+use crate::view::{Reader, Reply};
 
 /// Members of the family that are shown.
 const MEMBERS: usize = 20;
@@ -31,16 +30,7 @@ pub(crate) struct DocumentQuestion {
     decided: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct DocumentAnswer<'a> {
-    document: answers::Document<'a>,
-    family_total: u64,
-    family: Vec<answers::Named<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<answers::History<'a>>,
-}
-
-fn found(service: &Service, asked: &DocumentQuestion) -> Result<StoredDocument, Problem> {
+fn find(service: &Service, asked: &DocumentQuestion) -> Result<StoredDocument, Problem> {
     let key = asked
         .key
         .as_deref()
@@ -49,29 +39,25 @@ fn found(service: &Service, asked: &DocumentQuestion) -> Result<StoredDocument, 
 }
 
 /// `/raw`: the core text.
-pub(crate) fn raw(service: &Service, asked: DocumentQuestion, _: &View) -> Result<Reply, Problem> {
-    Ok(Reply::text(found(service, &asked)?.text))
+pub(crate) fn raw(
+    service: &Service,
+    asked: DocumentQuestion,
+    _: &Reader,
+) -> Result<Reply, Problem> {
+    Ok(Reply::text(find(service, &asked)?.text))
 }
 
 /// `/document`.
 pub(crate) fn document(
     service: &Service,
     asked: DocumentQuestion,
-    view: &View,
+    reader: &Reader,
 ) -> Result<Reply, Problem> {
-    let document = found(service, &asked)?;
+    let document = find(service, &asked)?;
     let key = document.key.as_str();
     let family =
         service.store.family_part(key, 0, MEMBERS)?.ok_or_else(|| Problem::unknown(key))?;
     let history = service.store.history(key, None)?;
-    let View::Page(reader) = view else {
-        return Ok(Reply::json(&DocumentAnswer {
-            document: answers::Document::of(&document),
-            family_total: family.total,
-            family: family.documents.iter().map(answers::Named::of).collect(),
-            history: history.as_ref().map(answers::History::of),
-        }));
-    };
     let title = document.title.as_deref().filter(|title| !title.trim().is_empty());
     let mut page = page(reader, title.unwrap_or(key));
     page.heading(title.unwrap_or(key));
@@ -146,11 +132,11 @@ fn links(page: &mut Page, reader: &Reader, document: &StoredDocument) {
         links.push(link("/compare", &question, reader.say(Say::CompareWithOriginal)));
     }
     links.push(link("/ask", &[("key", key)], reader.say(Say::Ask)));
-    links.push(link("/copies", &[("url", key)], reader.say(Say::Copies)));
-    links.push(link("/moved", &[("url", key)], reader.say(Say::Moved)));
-    links.push(link("/changes", &[("url", key)], reader.say(Say::Changes)));
+    links.push(link("/copies", &[("key", key)], reader.say(Say::Copies)));
+    links.push(link("/moved", &[("key", key)], reader.say(Say::Moved)));
+    links.push(link("/changes", &[("key", key)], reader.say(Say::Changes)));
     links.push(link("/raw", &[("key", key)], reader.say(Say::PlainText)));
-    links.push(link("/document.json", &[("key", key)], "JSON"));
+    links.push(link("/v1/documents", &[("key", key)], "JSON"));
     page.markup(html! {
         p.links {
             @for (at, link) in links.iter().enumerate() {
@@ -176,6 +162,9 @@ fn facts(page: &mut Page, reader: &Reader, document: &StoredDocument) {
         }
     }
     rows.push((Say::Created, time(document.created).into()));
+    if let Some(published) = document.published {
+        rows.push((Say::Published, time(published).into()));
+    }
     rows.push((Say::StoredAt, time(document.stored).into()));
     rows.push((Say::Words, thousands(document.words).into()));
     rows.push((Say::VersionNumber, document.version.to_string().into()));

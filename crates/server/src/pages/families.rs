@@ -1,4 +1,5 @@
-//! Families: how large, the largest; and one of them with how much its documents resemble each other.
+//! `/families` (sizes, the largest first) and `/family` (one of them, with how much its documents resemble
+//! each other).
 
 use maud::html;
 use wonbon_pages::{Cell, Page, thousands};

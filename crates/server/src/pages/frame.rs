@@ -1,4 +1,4 @@
-//! What every page has around it: names and links, language, light and dark; and its style and script.
+//! The frame of every page: navigation, choice of language and colour scheme; the style sheet and the script.
 
 use std::sync::LazyLock;
 
@@ -13,12 +13,11 @@ use sha2::{Digest, Sha256};
 use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, fill, finish_markup};
 
 use super::pieces::quoted;
+use crate::json_address::json_address;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::view::{
-    LANGUAGE_COOKIE, Language, Reader, Reply, SCHEME_COOKIE, Scheme, View, set_cookie,
-};
+use crate::view::{LANGUAGE_COOKIE, Language, Reader, Reply, SCHEME_COOKIE, Scheme, set_cookie};
 
 /// The style of the pieces, then of what only the service has.
 static CSS: LazyLock<Bytes> =
@@ -76,10 +75,10 @@ const LINKS: [(&str, Say); 11] = [
 
 /// A finished page; `here` is the link it stands under.
 pub(crate) fn reply(reader: &Reader, here: &str, page: Page) -> Reply {
-    Reply::html(framed(reader, here, &page), reader)
+    Reply::html(render(reader, here, &page), reader)
 }
 
-fn framed(reader: &Reader, here: &str, page: &Page) -> String {
+fn render(reader: &Reader, here: &str, page: &Page) -> String {
     let file = |name: &str| format!("/static/{name}?v={}", *EDITION);
     let scheme = match reader.scheme {
         Scheme::Auto => None,
@@ -143,9 +142,7 @@ fn twin(reader: &Reader, here: &str) -> Option<String> {
     if !answers || here.is_empty() {
         return None;
     }
-    let path = if path == "/" { "/index" } else { path };
-    let mark = if question.is_empty() { "" } else { "?" };
-    Some(format!("{path}.json{mark}{question}"))
+    json_address(&reader.address)
 }
 
 /// Language, light and dark, signing in and out.
@@ -197,7 +194,7 @@ pub(crate) struct Choice {
 }
 
 /// `/choose`: remembers a language or light and dark, and goes back.
-pub(crate) fn choose(_: &Service, asked: Choice, _: &View) -> Result<Reply, Problem> {
+pub(crate) fn choose(_: &Service, asked: Choice, _: &Reader) -> Result<Reply, Problem> {
     let mut reply = Reply::see_other(own_address(&asked.back));
     let language = asked.language.as_deref().and_then(Language::from_code);
     let scheme = asked.scheme.as_deref().and_then(Scheme::from_name);
@@ -227,7 +224,7 @@ pub(crate) fn own_address(address: &str) -> &str {
     if is_own { address } else { "/" }
 }
 
-fn kept(kind: &'static str, body: Bytes) -> Response {
+fn reply_cached(kind: &'static str, body: Bytes) -> Response {
     let mut response = Reply::bytes(kind, body).into_response();
     let keep = HeaderValue::from_static("public, max-age=31536000, immutable");
     response.headers_mut().insert(CACHE_CONTROL, keep);
@@ -236,17 +233,17 @@ fn kept(kind: &'static str, body: Bytes) -> Response {
 
 /// The style sheet.
 pub(crate) async fn style() -> Response {
-    kept("text/css; charset=utf-8", CSS.clone())
+    reply_cached("text/css; charset=utf-8", CSS.clone())
 }
 
 /// The script.
 pub(crate) async fn script() -> Response {
-    kept("text/javascript; charset=utf-8", Bytes::from_static(SCRIPT.as_bytes()))
+    reply_cached("text/javascript; charset=utf-8", Bytes::from_static(SCRIPT.as_bytes()))
 }
 
 /// The mark: an original and its copies.
 pub(crate) async fn mark() -> Response {
-    kept("image/svg+xml", Bytes::from_static(MARK.as_bytes()))
+    reply_cached("image/svg+xml", Bytes::from_static(MARK.as_bytes()))
 }
 
 /// A problem as a page.

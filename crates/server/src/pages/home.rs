@@ -1,8 +1,7 @@
-//! The first page: one box for a URL, a text or a query; counters; what came in lately.
+//! `/`: one box for a key, an address, a text or a query; counters; the latest documents.
 
 use maud::html;
-use serde::{Deserialize, Serialize};
-use wonbon_app::answers;
+use serde::Deserialize;
 use wonbon_app::questions::TextQuestion;
 use wonbon_pages::{Card, Cell, thousands};
 use wonbon_store::Counts;
@@ -23,28 +22,10 @@ const LATEST: usize = 12;
 /// From so many words on it is a text and no query.
 const TEXT_WORDS: usize = 16;
 
-#[derive(Serialize)]
-struct HomeAnswer<'a> {
-    documents: u64,
-    originals: u64,
-    copies: u64,
-    empty: u64,
-    latest: Vec<answers::Listed<'a>>,
-}
-
 /// `/`.
-pub(crate) fn home(service: &Service, _: Nothing, view: &View) -> Result<Reply, Problem> {
+pub(crate) fn home(service: &Service, _: Nothing, reader: &Reader) -> Result<Reply, Problem> {
     let counts = service.store.counts()?;
     let latest = service.store.latest(None, LATEST)?;
-    let View::Page(reader) = view else {
-        return Ok(Reply::json(&HomeAnswer {
-            documents: counts.documents,
-            originals: counts.originals,
-            copies: counts.copies,
-            empty: counts.empty,
-            latest: latest.iter().map(answers::Listed::of).collect(),
-        }));
-    };
     let mut page = page(reader, "");
     page.heading(reader.say(Say::HomeTitle));
     page.lead(reader.say(Say::HomeLead));
@@ -126,7 +107,7 @@ pub(crate) fn go(service: &Service, asked: Box, view: &View) -> Result<Reply, Pr
     }
     let words = text.split_whitespace().count();
     if words == 1 && (text.starts_with("http://") || text.starts_with("https://")) {
-        return Ok(Reply::see_other(&address("/moved", &[("url", text)])));
+        return Ok(Reply::see_other(&address("/moved", &[("key", text)])));
     }
     if words >= TEXT_WORDS || text.contains('\n') || text.chars().count() > 200 {
         let question = TextQuestion { text: Some(text.to_owned()), ..TextQuestion::default() };

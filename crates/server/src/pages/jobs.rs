@@ -184,7 +184,7 @@ pub(super) fn facts(page: &mut Page, reader: &Reader, job: &Job) {
 
 /// What was asked, each with its name as programs write it.
 pub(super) fn parameters(page: &mut Page, reader: &Reader, job: &Job) {
-    let asked = serde_json::to_value(&job.asked).unwrap_or_default();
+    let asked = serde_json::to_value(&job.request).unwrap_or_default();
     let rows: Vec<Vec<Cell>> = asked
         .as_object()
         .into_iter()
@@ -243,11 +243,11 @@ fn skipped(page: &mut Page, reader: &Reader, job: &Job) {
 
 /// `/job`.
 pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
-    let kind = kind_word(reader, job.asked.kind());
+    let kind = kind_word(reader, job.request.kind());
     let title = reader.tell(Say::JobTitle, &[&job.number.to_string(), kind]);
     let mut page = page(reader, &title);
     page.heading(&title);
-    page.lead(&job.asked.about());
+    page.lead(&job.request.about());
     live(&mut page, &[job], |page| {
         state_part(page, reader, job, false);
         live_progress(page, |page| came_of(page, reader, job));
@@ -259,7 +259,7 @@ pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
 /// How far a job is and what came of it.
 fn came_of(page: &mut Page, reader: &Reader, job: &Job) {
     progress_bar(page, reader, job);
-    if job.asked.is_crawl() {
+    if job.request.is_crawl() {
         let number = job.number.to_string();
         let shown = link("/crawl", &[("number", &number)], reader.say(Say::ShowCrawl));
         page.markup(html! { p { (shown) } });
@@ -290,7 +290,7 @@ pub(super) fn job_table(page: &mut Page, reader: &Reader, jobs: &[&Job]) {
     let rows: Vec<Vec<Cell>> = jobs
         .iter()
         .map(|job| {
-            let path = if job.asked.is_crawl() { "/crawl" } else { "/job" };
+            let path = if job.request.is_crawl() { "/crawl" } else { "/job" };
             let number = job.number.to_string();
             let named =
                 html! { a.number href=(address(path, &[("number", &number)])) { (number) } };
@@ -304,9 +304,9 @@ pub(super) fn job_table(page: &mut Page, reader: &Reader, jobs: &[&Job]) {
             };
             vec![
                 named.into(),
-                kind_word(reader, job.asked.kind()).into(),
+                kind_word(reader, job.request.kind()).into(),
                 state_mark(reader, job).into(),
-                job.asked.about().into(),
+                job.request.about().into(),
                 Cell::Number(far),
                 shown_time(&job.created).into(),
             ]

@@ -6,6 +6,7 @@
 //! difference, a key to get to the search box, and jobs that are kept up to date.
 
 mod ask;
+mod changes;
 mod compare;
 mod crawl;
 mod decisions;
@@ -19,8 +20,10 @@ mod places;
 mod search;
 mod sign_in;
 mod status;
+mod watch;
 
 pub(crate) use ask::ask_page;
+pub(crate) use changes::{changes_page, history_page};
 pub(crate) use compare::compare_page;
 pub(crate) use crawl::crawl_page;
 pub(crate) use decisions::{back_from_decision, decisions_page};
@@ -30,7 +33,8 @@ pub(crate) use frame::{choose, mark, problem_page, script, style};
 pub(crate) use home::{go, home};
 pub(crate) use jobs::{job_page, jobs_page, no_jobs_page};
 pub(crate) use pieces::coded_paragraph;
-pub(crate) use places::{changes_page, copies_page, history_page, moved_page, watch_page};
+pub(crate) use places::{copies_page, moved_page};
 pub(crate) use search::search_page;
 pub(crate) use sign_in::{login, login_page};
 pub(crate) use status::status_page;
+pub(crate) use watch::watch_page;

@@ -1,12 +1,12 @@
-//! Originals by their words, each with its copies behind it.
+//! `/search`: originals by their words; the copies of each open under it.
 
 use maud::{Markup, html};
-use wonbon_app::questions::{Found, SearchFound, SearchQuestion, said};
+use wonbon_app::questions::{FoundOriginal, SearchFound, SearchQuestion, non_empty};
 use wonbon_pages::{Page, thousands};
 
 use super::decisions::decided_mark;
 use super::frame::{page, reply};
-use super::pieces::{Field, asking_form, document_link, link, next_link, part, shown_time, time};
+use super::pieces::{Field, asking_form, document_link, link, next_link, part, time};
 use crate::messages::Say;
 use crate::view::{Reader, Reply};
 
@@ -22,7 +22,7 @@ pub(crate) fn search_page(
     };
     let mut page = page(reader, &title);
     page.heading(reader.say(Say::Search));
-    let value = |field| said(field).unwrap_or_default();
+    let value = |field| non_empty(field).unwrap_or_default();
     let fields = [
         (("q", Say::WordsToFind), asked.q.as_str(), "search"),
         (("site", Say::Site), value(&asked.site), "text"),
@@ -61,14 +61,14 @@ fn results(page: &mut Page, reader: &Reader, asked: &SearchQuestion, found: &Sea
         ("after", &asked.after),
         ("before", &asked.before),
     ] {
-        if let Some(value) = said(value) {
+        if let Some(value) = non_empty(value) {
             question.push((name, value));
         }
     }
     next_link(page, reader, "/search", &question, found.next.as_deref());
 }
 
-fn result(reader: &Reader, found: &Found) -> Markup {
+fn result(reader: &Reader, found: &FoundOriginal) -> Markup {
     let document = &found.result.document;
     let address = super::frame::address("/document", &[("key", &document.key)]);
     let title = found.result.title.as_ref().filter(|title| !title.text.trim().is_empty());
@@ -83,6 +83,9 @@ fn result(reader: &Reader, found: &Found) -> Markup {
                 code { (document.key) } " "
                 span { (document.site.as_deref().unwrap_or_default()) } " "
                 span.d { (time(document.created)) } " "
+                @if let Some(published) = document.published {
+                    span.d { (reader.say(Say::Published)) ": " (time(published)) } " "
+                }
                 (decided_mark(reader, document.decision))
             }
             p.snippet { (found.result.snippet) }
@@ -97,18 +100,18 @@ fn result(reader: &Reader, found: &Found) -> Markup {
     }
 }
 
-fn copies(reader: &Reader, found: &Found) -> Markup {
+fn copies(reader: &Reader, found: &FoundOriginal) -> Markup {
     let original = found.result.document.key.as_str();
     let copies = found.copies.as_deref().unwrap_or_default();
     html! {
         ul.copies {
             @for copy in copies {
                 li {
-                    (document_link(&copy.id, "")) " "
+                    (document_link(&copy.key, "")) " "
                     small {
-                        (shown_time(&copy.created)) " "
-                        (copy.resemblance.map_or_else(String::new, part)) " "
-                        (link("/compare", &[("a", original), ("b", &copy.id)], reader.say(Say::Compare)))
+                        (time(copy.created)) " "
+                        (copy.verdict.resemblance.map_or_else(String::new, part)) " "
+                        (link("/compare", &[("a", original), ("b", &copy.key)], reader.say(Say::Compare)))
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! Signing in with a token, and out again.
+//! `/login`: signing in with a token, and out.
 
 use std::sync::Arc;
 
@@ -11,21 +11,18 @@ use serde::Deserialize;
 use super::frame::{page, reply};
 use super::pieces::{coded_paragraph, form_mark};
 use crate::api::places::Nothing;
-use crate::asked::{from_form, whole_body};
-use crate::guard::good_token;
+use crate::guard::check_token;
 use crate::messages::Say;
 use crate::problem::Problem;
+use crate::request::{from_form, whole_body};
 use crate::service::Service;
-use crate::view::{Reply, TOKEN_COOKIE, View, set_cookie};
+use crate::view::{Reader, Reply, TOKEN_COOKIE, set_cookie};
 
 /// How long a browser keeps a token: a day.
 const COOKIE_SECONDS: u32 = 86_400;
 
 /// `/login`.
-pub(crate) fn login_page(service: &Service, _: Nothing, view: &View) -> Result<Reply, Problem> {
-    let View::Page(reader) = view else {
-        return Ok(Reply::json(&serde_json::json!({ "tokens": service.tokens.is_some() })));
-    };
+pub(crate) fn login_page(service: &Service, _: Nothing, reader: &Reader) -> Result<Reply, Problem> {
     let mut page = page(reader, reader.say(Say::SignIn));
     if reader.signed_in == Some(true) {
         page.heading(reader.say(Say::SignOut));
@@ -74,7 +71,7 @@ pub(crate) async fn login(State(service): State<Arc<Service>>, request: Request)
             let cookie = set_cookie(TOKEN_COOKIE, "", Some(0));
             return Ok(Reply::see_other("/").with_header(SET_COOKIE, cookie));
         }
-        good_token(&service, token)?;
+        check_token(&service, token)?;
         let cookie = set_cookie(TOKEN_COOKIE, token, Some(COOKIE_SECONDS));
         Ok(Reply::see_other("/").with_header(SET_COOKIE, cookie))
     };

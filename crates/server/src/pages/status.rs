@@ -1,4 +1,4 @@
-//! What the store holds and takes.
+//! `/status`: what the store holds and how much room it takes.
 
 use maud::html;
 use wonbon_app::answers::Status;

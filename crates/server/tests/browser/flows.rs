@@ -167,7 +167,7 @@ fn families_lead_to_their_documents_and_go_on() {
         assert_ne!(browser.text("table"), first);
         browser.find("table td:last-child a").follow();
         browser.wait_until("return location.pathname === '/compare';");
-        browser.open(&served.at("/moved?url=https://town.example/old"));
+        browser.open(&served.at("/moved?key=https://town.example/old"));
         assert!(browser.text("main").contains("https://city.example/new"));
         browser.open(&served.at("/copies"));
         browser.find("input[name=url]").write("https://town.example/watched");

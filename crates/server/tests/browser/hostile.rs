@@ -197,6 +197,8 @@ fn fill(store: &Store) {
             let document = NewDocument {
                 key: key.into(),
                 created: Some(Timestamp::from_seconds(created)),
+                created_at_the_latest: false,
+                published: Some(Timestamp::from_seconds(created)),
                 url: Some(payload.into()),
                 site: Some(payload.into()),
                 author: Some(payload.into()),
@@ -275,9 +277,9 @@ fn pages_of(at: usize, payload: &str) -> [String; 2] {
     let others = [
         address("/compare", &[("a", payload), ("b", &copy)]),
         address("/ask", &[("key", payload)]),
-        address("/moved", &[("url", payload)]),
-        address("/copies", &[("url", payload)]),
-        address("/changes", &[("url", payload)]),
+        address("/moved", &[("key", payload)]),
+        address("/copies", &[("key", payload)]),
+        address("/changes", &[("key", payload)]),
         address("/family", &[("key", payload)]),
         address("/document", &[("key", &format!("nobody {payload}"))]),
         address("/search", &[("q", COMMON), ("site", payload), ("language", payload)]),

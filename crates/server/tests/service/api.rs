@@ -16,7 +16,7 @@ async fn a_document_is_added_shown_checked_and_removed() {
     let added = service.add(&document).await;
     assert_eq!(added.status, StatusCode::CREATED, "{added:?}");
     assert_eq!(added.json()["verdict"], "original");
-    assert_eq!(added.json()["id"], key);
+    assert_eq!(added.json()["key"], key);
 
     let again = service.add(&document).await;
     assert_eq!(
@@ -39,7 +39,7 @@ async fn a_document_is_added_shown_checked_and_removed() {
     );
     for found in [&encoded, &address("/v1/documents", &[("key", key)])] {
         let shown = service.get(found).await;
-        assert_eq!(shown.json()["id"], key, "{found}: {shown:?}");
+        assert_eq!(shown.json()["key"], key, "{found}: {shown:?}");
         assert_eq!(shown.json()["copies"], 1);
         assert_eq!(shown.json()["text"], text(1));
     }
@@ -127,7 +127,7 @@ async fn a_stream_answers_every_line_in_order_and_refuses_by_number() {
         .iter()
         .map(|line| match line["code"].as_str() {
             Some(code) => (line["line"].as_u64(), code.to_owned()),
-            None => (None, line["id"].as_str().unwrap().to_owned()),
+            None => (None, line["key"].as_str().unwrap().to_owned()),
         })
         .collect();
     let mut expected: Vec<(Option<u64>, String)> =
@@ -159,7 +159,7 @@ async fn a_line_that_is_too_long_is_refused_and_the_next_is_taken() {
     let headers = [("content-type", "application/x-ndjson")];
     let answers = service.call("POST", "/v1/documents", &headers, body).await.lines();
     assert_eq!((&answers[0]["code"], &answers[0]["line"]), (&json!("too_large"), &json!(1)));
-    assert_eq!(answers[1]["id"], "short");
+    assert_eq!(answers[1]["key"], "short");
     assert_eq!((&answers[2]["code"], &answers[2]["line"]), (&json!("too_large"), &json!(3)));
 }
 
@@ -181,16 +181,16 @@ async fn sweeps_and_redirects_answer_where_a_page_is_now() {
     assert_eq!(told[0]["verdict"], "unchanged");
     assert_eq!(told[2]["verdict"], "redirect");
     service.store.catch_up().unwrap();
-    let moved = service.get("/v1/moved?url=https://one.example/old").await.json();
+    let moved = service.get("/v1/moved?key=https://one.example/old").await.json();
     assert_eq!(moved["status"], "moved", "{moved}");
-    assert_eq!(moved["places"][0]["id"], "https://one.example/new");
+    assert_eq!(moved["places"][0]["place"]["key"], "https://one.example/new");
     let changes = service.get("/v1/changes").await.json();
     assert_eq!(changes["sweeps"][1]["died"], 1, "{changes}");
     let site = service.get("/v1/changes?site=one.example&since=2026-11-05").await.json();
     assert_eq!(site["sweeps"].as_array().unwrap().len(), 1);
-    let history = service.get("/v1/changes?url=https://one.example/other").await.json();
+    let history = service.get("/v1/changes?key=https://one.example/other").await.json();
     assert_eq!(history["versions"][0]["seen"][0][1], "2026-11-08T00:00:00Z");
-    let holders = service.get("/v1/copies?url=https://one.example/old").await.json();
+    let holders = service.get("/v1/copies?key=https://one.example/old").await.json();
     assert_eq!(holders["holders"], 1);
 }
 
@@ -229,14 +229,15 @@ async fn all_pages(service: &Running, first: &str, list: &str) -> Vec<Value> {
 async fn lists_go_on_where_they_ended() {
     let service = filled();
     let total = service.store.counts().unwrap();
-    let ids = |list: &[Value]| -> std::collections::BTreeSet<String> {
-        list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    let keys = |list: &[Value]| -> std::collections::BTreeSet<String> {
+        list.iter().map(|one| one["key"].as_str().unwrap().to_owned()).collect()
     };
     let documents = all_pages(&service, "/v1/documents?limit=5", "documents").await;
     assert_eq!(documents.len() as u64, total.documents);
-    assert_eq!(ids(&documents).len() as u64, total.documents);
+    assert_eq!(keys(&documents).len() as u64, total.documents);
     let found = all_pages(&service, "/v1/search?q=common&limit=5", "results").await;
-    assert_eq!(ids(&found).len() as u64, total.originals);
+    let found: Vec<Value> = found.iter().map(|result| result["document"].clone()).collect();
+    assert_eq!(keys(&found).len() as u64, total.originals);
     let families = all_pages(&service, "/v1/families?limit=3", "families").await;
     let copies: u64 = families.iter().map(|family| family["copies"].as_u64().unwrap()).sum();
     assert_eq!(copies, total.copies);
@@ -252,11 +253,11 @@ async fn search_finds_originals_with_their_copies_and_filters() {
     let word = text(4).split(' ').next().unwrap().to_owned();
     let found = service.get(&format!("/v1/search?q={word}&copies=true")).await.json();
     assert_eq!(
-        (&found["total"], &found["results"][0]["copies"]),
+        (&found["total"], &found["results"][0]["document"]["copies"]),
         (&json!(1), &json!(4)),
         "{found}"
     );
-    assert_eq!(found["results"][0]["copy_list"].as_array().unwrap().len(), 4);
+    assert_eq!(found["results"][0]["copies"].as_array().unwrap().len(), 4);
     assert!(found["results"][0]["snippet_html"].as_str().unwrap().contains("<mark>"));
     let elsewhere = service.get(&format!("/v1/search?q={word}&site=site1.example")).await.json();
     assert_eq!(elsewhere["total"], 0, "copies are not searched");
@@ -278,9 +279,11 @@ async fn a_text_is_asked_about_by_key_or_as_it_is() {
     let sources = service.post("/v1/sources", &about).await.json();
     assert!(sources["explained"].as_u64().unwrap() >= 60, "{sources}");
     let own = service.get("/v1/similar?key=https://site0.example/4").await.json();
-    let ids: Vec<&Value> =
-        own["matches"].as_array().unwrap().iter().map(|found| &found["id"]).collect();
-    assert!(ids.len() == 4 && !ids.contains(&&json!("https://site0.example/4")), "{own}");
+    let matches = own["matches"].as_array().unwrap();
+    let keys: Vec<&Value> = matches.iter().map(|found| &found["document"]["key"]).collect();
+    assert!(keys.len() == 4 && !keys.contains(&&json!("https://site0.example/4")), "{own}");
+    let all = service.get("/v1/ask?key=https://site0.example/4").await.json();
+    assert_eq!(all["similar"], own);
     for path in ["within", "contains", "sources"] {
         let answer = service.get(&format!("/v1/{path}?key=https://site0.example/4")).await;
         assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
@@ -320,12 +323,12 @@ async fn documents_are_watched_and_watched_no_more() {
         NewDocument::text("faithful", Some(Timestamp::from_microseconds(2)), &law),
         NewDocument::text("forged", Some(Timestamp::from_microseconds(3)), &forged),
     ]);
-    let watched = service.post("/v1/watch", &json!({"url": "law"})).await.json();
-    assert_eq!(watched["watched"][0]["document"]["id"], "law");
+    let watched = service.post("/v1/watch", &json!({"key": "law"})).await.json();
+    assert_eq!(watched["watched"][0]["place"]["key"], "law");
     let report = service.get("/v1/watch/report").await.json();
     assert_eq!(report["reports"][0]["faithful"], 1, "{report}");
     assert_eq!(report["reports"][0]["differing"][0]["passages"][0]["copy"], "ninety");
-    let left = service.call("DELETE", "/v1/watch?url=law", &[], "").await.json();
+    let left = service.call("DELETE", "/v1/watch?key=law", &[], "").await.json();
     assert_eq!(left["watched"], json!([]));
 }
 
@@ -388,22 +391,22 @@ async fn places_beyond_the_limit_are_left_out_and_that_is_told() {
         sites.iter().map(|site| site["copies"].as_array().unwrap().len()).sum()
     };
     for (asked, told, cut) in [("", 4, false), ("&limit=4", 4, false), ("&limit=2", 2, true)] {
-        let copies = service.get(&format!("/v1/copies?url=d0{asked}")).await.json();
+        let copies = service.get(&format!("/v1/copies?key=d0{asked}")).await.json();
         assert_eq!((&copies["holders"], &copies["cut"]), (&json!(4), &json!(cut)), "{copies}");
         assert_eq!(holders(&copies), told, "{copies}");
-        let moved = service.get(&format!("/v1/moved?url=d0{asked}")).await.json();
+        let moved = service.get(&format!("/v1/moved?key=d0{asked}")).await.json();
         assert_eq!((&moved["total"], &moved["cut"]), (&json!(4), &json!(cut)), "{moved}");
         assert_eq!(moved["also"].as_array().unwrap().len(), told, "{moved}");
         for path in ["copies", "moved"] {
             for (language, sentence) in [("en", "2 of 4 places"), ("ko", "4곳 가운데 2곳")] {
-                let page = service.page(&format!("/{path}?url=d0{asked}"), language).await;
+                let page = service.page(&format!("/{path}?key=d0{asked}"), language).await;
                 assert_eq!(page.body.contains(sentence), cut, "{}", page.body);
                 assert_eq!(page.body.contains("class=\"cut\""), cut, "{}", page.body);
             }
         }
     }
     for wrong in ["0", "100001"] {
-        let answer = service.get(&format!("/v1/copies?url=d0&limit={wrong}")).await;
+        let answer = service.get(&format!("/v1/copies?key=d0&limit={wrong}")).await;
         assert_eq!(answer.code(), "bad_parameter");
     }
 }

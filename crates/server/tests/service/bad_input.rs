@@ -29,7 +29,7 @@ async fn every_bad_body_is_one_problem_and_stores_nothing() {
         ("no time", json, b"{\"id\": \"b\", \"text\": \"x\", \"created\": \"soon\"}", "bad_json"),
         ("nested", json, deep.as_bytes(), "bad_json"),
         ("no key", json, b"{\"text\": \"x\"}", "bad_json"),
-        ("an empty key", json, b"{\"id\": \"\", \"text\": \"x\"}", "bad_key"),
+        ("an empty key", json, b"{\"id\": \"\", \"text\": \"x\"}", "bad_json"),
         (
             "EUC-KR called UTF-8",
             json,
@@ -69,23 +69,24 @@ async fn an_unknown_key_is_the_same_problem_wherever_it_is_asked_for() {
         ("GET", "/v1/within?key=nobody"),
         ("GET", "/v1/contains?key=nobody"),
         ("GET", "/v1/sources?key=nobody"),
-        ("GET", "/v1/moved?url=nobody"),
-        ("GET", "/v1/copies?url=nobody"),
-        ("GET", "/v1/changes?url=nobody"),
+        ("GET", "/v1/moved?key=nobody"),
+        ("GET", "/v1/copies?key=nobody"),
+        ("GET", "/v1/changes?key=nobody"),
         ("GET", "/v1/compare?a=a&b=nobody"),
         ("GET", "/v1/family?key=nobody"),
         ("DELETE", "/v1/documents/nobody"),
-        ("GET", "/document.json?key=nobody"),
+        ("GET", "/document?key=nobody"),
+        ("GET", "/v1/ask?key=nobody"),
         ("GET", "/raw?key=nobody"),
     ] {
         let answer = service.call(method, route, &[], "").await;
         assert_eq!(answer.code(), "unknown_document", "{method} {route}: {answer:?}");
     }
-    let watched = service.post("/v1/watch", &json!({"url": "nobody"})).await;
+    let watched = service.post("/v1/watch", &json!({"key": "nobody"})).await;
     assert_eq!(watched.code(), "unknown_document");
     // Keys that are nothing in an address, written as they have to be.
     for key in ["../status", "%2e%2e", "a\0b", "?", "#", "\u{202E}"] {
-        let answer = service.get(&address("/document.json", &[("key", key)])).await;
+        let answer = service.get(&address("/v1/documents", &[("key", key)])).await;
         assert_eq!(answer.code(), "unknown_document", "{key:?}");
     }
 }

@@ -203,7 +203,7 @@ fn a_disk_that_fills_under_streams_loses_nothing_that_was_acknowledged() {
     // Readers go on.
     let some = all.iter().next().unwrap();
     let shown = ask(address, "GET", &format!("/v1/documents/{some}"), &[], "");
-    assert_eq!((shown.status.as_u16(), &shown.json()["id"]), (200, &json!(some)));
+    assert_eq!((shown.status.as_u16(), &shown.json()["key"]), (200, &json!(some)));
     assert_eq!(ask(address, "GET", "/healthz", &[], "").status, 200);
     assert_eq!(ask(address, "GET", "/v1/status", &[], "").json()["documents"], all.len());
     let page = ask(address, "GET", "/families", &[("accept", "text/html")], "");

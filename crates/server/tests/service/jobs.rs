@@ -466,7 +466,6 @@ async fn without_a_place_for_jobs_one_problem_says_so() {
         service.get("/v1/jobs/1/events").await,
         service.post("/v1/jobs", &start).await,
         service.call("POST", "/v1/jobs/1/cancel", &[], "").await,
-        service.get("/jobs.json").await,
     ] {
         assert_eq!(answer.code(), "no_jobs");
     }
@@ -503,7 +502,7 @@ async fn people_start_jobs_with_forms_and_read_them_in_both_languages() {
     assert_eq!((started.status.as_u16(), started.header("location")), (303, "/job?number=1"));
     let begun = Instant::now();
     loop {
-        let job = service.get("/job.json?number=1").await.json();
+        let job = service.get("/v1/jobs/1").await.json();
         if job["state"] == "done" {
             break;
         }

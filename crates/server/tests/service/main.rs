@@ -9,6 +9,7 @@ mod bad_input;
 mod damaged_crawls;
 mod decisions;
 mod full_disk;
+mod golden;
 mod jobs;
 mod kills;
 mod pages;

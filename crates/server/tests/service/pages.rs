@@ -1,4 +1,4 @@
-//! Pages: all of them in both languages, with their JSON twins, and nothing from outside as markup.
+//! Pages: all of them in both languages, where their JSON is, and nothing from outside as markup.
 
 use std::sync::OnceLock;
 
@@ -48,11 +48,11 @@ const PAGES: [&str; 20] = [
     "/ask",
     "/ask?key=https://one.example/a",
     "/moved",
-    "/moved?url=https://one.example/a",
+    "/moved?key=https://one.example/a",
     "/copies",
-    "/copies?url=https://one.example/a",
+    "/copies?key=https://one.example/a",
     "/changes",
-    "/changes?url=third",
+    "/changes?key=third",
     "/watch",
     "/families",
     "/family?key=third",
@@ -98,7 +98,7 @@ async fn every_page_speaks_both_languages_and_needs_nothing_from_elsewhere() {
 }
 
 #[tokio::test]
-async fn every_page_has_a_json_twin() {
+async fn every_page_leads_to_its_json_under_v1() {
     let service = filled();
     for page in PAGES {
         if page == "/docs" {
@@ -113,8 +113,14 @@ async fn every_page_has_a_json_twin() {
         let path = if path == "/" { "/index" } else { path };
         let by_name = service.get(&format!("{path}.json?{question}")).await;
         let by_header = service.call("GET", page, &[("accept", "application/json")], "").await;
-        assert_eq!(by_name.header("content-type"), "application/json", "{page}: {by_name:?}");
-        assert_eq!(by_name.json(), by_header.json(), "{page}");
+        assert_eq!(by_name.status, StatusCode::PERMANENT_REDIRECT, "{page}: {by_name:?}");
+        assert_eq!(by_header.status, StatusCode::TEMPORARY_REDIRECT, "{page}: {by_header:?}");
+        let address = by_name.header("location");
+        assert_eq!(by_header.header("location"), address, "{page}");
+        assert!(address.starts_with("/v1/"), "{page}: {address}");
+        let answer = service.get(address).await;
+        assert_eq!(answer.status, StatusCode::OK, "{page}: {answer:?}");
+        assert_eq!(answer.header("content-type"), "application/json", "{page}: {answer:?}");
     }
 }
 
@@ -159,17 +165,17 @@ async fn send_form(service: &Running, to: &str, cookie: &str, body: &str) -> Ans
 async fn forms_work_with_their_mark_and_not_without() {
     let service = filled();
     let (cookie, mark) = form_of(&service, "/watch", "").await;
-    let body = format!("form={mark}&url=third");
+    let body = format!("form={mark}&key=third");
     let sent = send_form(&service, "/watch", &cookie, &body).await;
     assert_eq!((sent.status, sent.header("location")), (StatusCode::SEE_OTHER, "/watch"));
     assert_eq!(service.store.watched().unwrap().len(), 2);
-    let body = format!("form={mark}&url=third&then=remove");
+    let body = format!("form={mark}&key=third&then=remove");
     send_form(&service, "/watch", &cookie, &body).await;
     assert_eq!(service.store.watched().unwrap().len(), 1);
     for (cookie, body) in [
-        (cookie.as_str(), "url=third"),
-        ("", &*format!("form={mark}&url=third")),
-        ("wonbon_form=00000000000000000000000000000000", &*format!("form={mark}&url=third")),
+        (cookie.as_str(), "key=third"),
+        ("", &*format!("form={mark}&key=third")),
+        ("wonbon_form=00000000000000000000000000000000", &*format!("form={mark}&key=third")),
     ] {
         let refused = send_form(&service, "/watch", cookie, body).await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN, "{cookie} {body}");
@@ -187,7 +193,7 @@ async fn the_box_takes_a_key_an_address_a_text_or_words() {
     };
     assert_eq!(go("third").await.header("location"), "/document?key=third");
     let unknown = go("https://nobody.example/").await;
-    assert_eq!(unknown.header("location"), "/moved?url=https%3A%2F%2Fnobody.example%2F");
+    assert_eq!(unknown.header("location"), "/moved?key=https%3A%2F%2Fnobody.example%2F");
     assert_eq!(go("ferry morning").await.header("location"), "/search?q=ferry+morning");
     let asked = go(&text(1).replace(' ', " , ")).await;
     assert_eq!(asked.status, StatusCode::OK);
@@ -265,6 +271,8 @@ async fn pages_about(payload: &str) -> Vec<(String, String)> {
     let document = |key: &str, created| NewDocument {
         key: key.to_owned().into(),
         created: Some(Timestamp::from_microseconds(created)),
+        created_at_the_latest: false,
+        published: None,
         url: Some(format!("address {payload}").into()),
         site: Some(format!("site {payload}").into()),
         author: Some(format!("author {payload}").into()),
@@ -283,9 +291,9 @@ async fn pages_about(payload: &str) -> Vec<(String, String)> {
         "/".to_owned(),
         address("/document", &[("key", &key)]),
         address("/compare", &[("a", &key), ("b", &other)]),
-        address("/copies", &[("url", &key)]),
-        address("/moved", &[("url", &key)]),
-        address("/changes", &[("url", &key)]),
+        address("/copies", &[("key", &key)]),
+        address("/moved", &[("key", &key)]),
+        address("/changes", &[("key", &key)]),
         address("/family", &[("key", &key)]),
         "/families".to_owned(),
         "/watch".to_owned(),

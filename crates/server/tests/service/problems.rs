@@ -101,8 +101,8 @@ async fn every_code_is_seen() {
     see(Code::NoWords, service.post("/v1/similar", &json!({"text": " … "})).await);
     see(Code::NoSuchAddress, service.get("/v1/nothing").await);
     see(Code::UnknownDocument, service.get("/v1/documents/nobody").await);
-    see(Code::UnknownDocument, service.get("/v1/moved?url=nobody").await);
-    see(Code::NotWatched, service.call("DELETE", "/v1/watch?url=a", &[], "").await);
+    see(Code::UnknownDocument, service.get("/v1/moved?key=nobody").await);
+    see(Code::NotWatched, service.call("DELETE", "/v1/watch?key=a", &[], "").await);
     see(Code::MethodNotAllowed, service.call("PUT", "/v1/documents", &[], "").await);
     see(
         Code::UnsupportedContent,
@@ -114,7 +114,7 @@ async fn every_code_is_seen() {
     let origin = [json_type, ("origin", "https://evil.example")];
     see(Code::CrossSite, service.call("POST", "/v1/documents", &origin, "{}").await);
     let form = [("content-type", "application/x-www-form-urlencoded")];
-    see(Code::BadForm, service.call("POST", "/watch", &form, "url=a").await);
+    see(Code::BadForm, service.call("POST", "/watch", &form, "key=a").await);
     let if_match = [json_type, ("if-match", "\"1-1\"")];
     let body = json!({"id": "a", "text": "b"}).to_string();
     see(Code::NotAsExpected, service.call("POST", "/v1/documents", &if_match, body).await);

@@ -162,7 +162,7 @@ pub(crate) fn acknowledged(verdicts: &[Value]) -> BTreeSet<String> {
     verdicts
         .iter()
         .filter(|verdict| verdict.get("verdict").is_some())
-        .map(|verdict| verdict["id"].as_str().unwrap().to_owned())
+        .map(|verdict| verdict["key"].as_str().unwrap().to_owned())
         .collect()
 }
 

@@ -9,15 +9,15 @@ use wonbon_time::Timestamp;
 
 use super::Database;
 use crate::decisions::Decision;
-use crate::document::{Kind, Order};
+use crate::document::Order;
 use crate::error::StoreError;
-use crate::prepare::Names;
-use crate::time_columns::time;
+use crate::time_columns::{optional_time, time};
+use wonbon_rule::{Fingerprints, Kind};
 
 /// The columns of `documents`, in the order in which `read_record` reads and `write_record` writes them.
 pub(super) const COLUMNS: &str = "row, key, created, stored, version, url, site, author, title, language, \
     words, content_name, text_name, shingle_set_name, features, kind, original, features_equal, \
-    resemblance, fingerprint, decision, decision_entry";
+    resemblance, fingerprint, decision, decision_entry, published";
 
 /// A document's row in the tables, without its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,13 +33,15 @@ pub(crate) struct Record {
     pub(crate) title: Option<String>,
     pub(crate) language: Option<String>,
     pub(crate) words: u64,
-    pub(crate) names: Names,
+    pub(crate) fingerprints: Fingerprints,
     pub(crate) features: Vec<u64>,
     pub(crate) standing: Standing,
     /// What was decided of it, if that is in effect.
     pub(crate) decision: Option<Decision>,
     /// The last entry of the log of decisions that changed that; 0 if none did.
     pub(crate) decision_entry: u64,
+    /// When it claims to be published.
+    pub(crate) published: Option<Timestamp>,
 }
 
 /// Where a document stands.
@@ -84,8 +86,8 @@ impl Record {
             self.stored.as_microseconds(),
             i64::from(self.version),
             self.words as i64,
-            self.names.text as i64,
-            self.names.shingle_set as i64,
+            self.fingerprints.text as i64,
+            self.fingerprints.shingle_set as i64,
             kind.number(),
             original.map_or(-1, |original| i64::from(original.0)),
             features_equal.map_or(-1, |count| count as i64),
@@ -93,7 +95,7 @@ impl Record {
         ] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        bytes.extend_from_slice(&self.names.content);
+        bytes.extend_from_slice(&self.fingerprints.content);
         for feature in &self.features {
             bytes.extend_from_slice(&feature.to_le_bytes());
         }
@@ -102,6 +104,11 @@ impl Record {
             bytes.extend_from_slice(&self.decision_entry.to_le_bytes());
             let decision = Decision::number(self.decision).unwrap_or(-1);
             bytes.extend_from_slice(&decision.to_le_bytes());
+        }
+        // Nor do rows from before the column have a date of publication.
+        if let Some(published) = self.published {
+            bytes.extend_from_slice(b"published");
+            bytes.extend_from_slice(&published.as_microseconds().to_le_bytes());
         }
         RABIN_64.fingerprint(&bytes) as i64
     }
@@ -151,7 +158,7 @@ impl Database {
             title: row.get(8)?,
             language: row.get(9)?,
             words: row.get::<_, i64>(10)? as u64,
-            names: Names {
+            fingerprints: Fingerprints {
                 content: blob(11)?.try_into().map_err(|_| damaged())?,
                 text: row.get::<_, i64>(12)? as u64,
                 shingle_set: row.get::<_, i64>(13)? as u64,
@@ -167,6 +174,7 @@ impl Database {
             },
             decision: Decision::from_number(row.get(20)?).ok_or_else(damaged)?,
             decision_entry: row.get::<_, Option<i64>>(21)?.map_or(0, i64::unsigned_abs),
+            published: optional_time(row, 22)?,
         };
         if record.fingerprint() != row.get::<_, i64>(19)? {
             return Err(damaged());
@@ -188,9 +196,9 @@ impl Database {
             record.title,
             record.language,
             record.words as i64,
-            record.names.content,
-            record.names.text as i64,
-            record.names.shingle_set as i64,
+            record.fingerprints.content,
+            record.fingerprints.text as i64,
+            record.fingerprints.shingle_set as i64,
             features_to_bytes(record.row, &record.features),
             kind.number(),
             original.map(|original| original.0),
@@ -199,6 +207,7 @@ impl Database {
             record.fingerprint(),
             Decision::number(record.decision),
             (record.decision_entry > 0).then_some(record.decision_entry as i64),
+            record.published.map(Timestamp::as_microseconds),
         ])?;
         Ok(())
     }

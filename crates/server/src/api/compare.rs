@@ -1,7 +1,9 @@
-//! Two documents compared.
+//! `/v1/compare` and its page: two documents, how much they share and where they differ.
 
 use wonbon_app::answers;
-use wonbon_app::compare::{CompareConfig, CompareQuestion, ComparedTexts, GivenSides, NamedText};
+use wonbon_app::compare::{
+    CompareConfig, CompareQuestion, ComparedTexts, ComparisonRequest, NamedText,
+};
 use wonbon_text::difference::difference;
 
 use crate::pages;
@@ -9,21 +11,21 @@ use crate::problem::{Code, Problem};
 use crate::service::Service;
 use crate::view::{Reply, View};
 
-fn compared<'a>(
+fn compare_texts<'a>(
     service: &Service,
     texts: &'a [NamedText; 2],
 ) -> Result<ComparedTexts<'a>, Problem> {
     let config = CompareConfig::of_store(&service.store);
-    ComparedTexts::of(texts.each_ref().map(NamedText::compared), &config)
+    ComparedTexts::of(texts.each_ref().map(NamedText::to_compare), &config)
         .map_err(|error| Problem::inside(Code::Failed, &error))
 }
 
-fn answered(
+fn answer_comparison(
     service: &Service,
     texts: &[NamedText; 2],
     differences: bool,
 ) -> Result<Reply, Problem> {
-    let compared = compared(service, texts)?;
+    let compared = compare_texts(service, texts)?;
     let [a, b] = &compared.sides;
     let found = differences.then(|| difference(a.text, b.text));
     Ok(Reply::json(&compared.answer(found.as_ref())))
@@ -45,12 +47,14 @@ pub(crate) fn compare(
 ) -> Result<Reply, Problem> {
     let texts = asked.texts(&service.store)?;
     match (view, &texts) {
-        (View::Json, Some(texts)) => answered(service, texts, asked.differences.unwrap_or(false)),
+        (View::Json, Some(texts)) => {
+            answer_comparison(service, texts, asked.differences.unwrap_or(false))
+        }
         (View::Json, None) => {
             Err(Problem::new(Code::BadParameter, "`a` and `b` say what is compared"))
         }
         (View::Page(reader), Some(texts)) => {
-            let compared = compared(service, texts)?;
+            let compared = compare_texts(service, texts)?;
             Ok(pages::compare_page(reader, &asked, Some((texts, &compared))))
         }
         (View::Page(reader), None) => Ok(pages::compare_page(reader, &asked, None)),
@@ -63,14 +67,14 @@ pub(crate) fn compare(
     path = "/v1/compare",
     tag = "questions",
     description = "As `GET /v1/compare`, with texts in the body.",
-    request_body(content = GivenSides, content_type = "application/json"),
+    request_body(content = ComparisonRequest, content_type = "application/json"),
     responses((status = 200, body = answers::Comparison), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn post_compare(
     service: &Service,
-    asked: GivenSides,
+    asked: ComparisonRequest,
     _view: &View,
 ) -> Result<Reply, Problem> {
     let differences = asked.differences.unwrap_or(false);
-    answered(service, &asked.texts(&service.store)?, differences)
+    answer_comparison(service, &asked.texts(&service.store)?, differences)
 }

@@ -1,4 +1,5 @@
-//! Requests taken apart: bodies within limits, parameters, and the one way from a question to its answer.
+//! Requests: bodies within their limits, parameters from addresses, JSON and forms, and the one path from a
+//! question to its answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,9 +15,10 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
+use crate::json_address::redirect_to_json;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
-use crate::view::{Reply, View, is_our_form};
+use crate::view::{Reader, Reply, View, is_our_form};
 
 /// A body that is being read, within its limits.
 pub(crate) struct Incoming {
@@ -125,7 +127,7 @@ impl ContentKind {
         }
     }
 
-    pub(crate) fn refused(&self, taken: &str) -> Problem {
+    pub(crate) fn unsupported(&self, taken: &str) -> Problem {
         let detail = match self.essence.as_str() {
             "" => format!("say what kind of content it is: {taken}"),
             essence => format!("{essence} is not taken; {taken} is"),
@@ -141,9 +143,17 @@ pub(crate) fn from_address<P: DeserializeOwned>(parts: &Parts) -> Result<P, Prob
         .map_err(|error| Problem::new(Code::BadParameter, error.body_text()))
 }
 
+/// Bytes as text, or the problem that they are none.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
+    simdutf8::compat::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        Problem::new(Code::NotUtf8, format!("byte {at} does not belong to UTF-8 text"))
+    })
+}
+
 /// A value from JSON.
 pub(crate) fn from_json<P: DeserializeOwned>(body: &[u8]) -> Result<P, Problem> {
-    let text = crate::given::utf8(body)?;
+    let text = utf8(body)?;
     serde_json::from_str(text).map_err(|error| Problem::new(Code::BadJson, error.to_string()))
 }
 
@@ -162,7 +172,7 @@ pub(crate) async fn from_form<P: DeserializeOwned>(
 ) -> Result<P, Problem> {
     let kind = ContentKind::of(&parts.headers);
     if kind.essence != "application/x-www-form-urlencoded" {
-        return Err(kind.refused("application/x-www-form-urlencoded"));
+        return Err(kind.unsupported("application/x-www-form-urlencoded"));
     }
     let Marked { form } = form_values(parts, body.clone()).await?;
     if !is_our_form(service, &parts.headers, &form) {
@@ -181,15 +191,24 @@ async fn form_values<P: DeserializeOwned>(parts: &Parts, body: Bytes) -> Result<
         .map_err(|error| Problem::new(Code::BadParameter, error.body_text()))
 }
 
-/// A function that answers a question for a program or a person.
-pub(crate) type Answers<P> = fn(&Service, P, &View) -> Result<Reply, Problem>;
+/// A function that answers a question for a program or a person: `V` is a [`View`], or a [`Reader`] for
+/// what only people ask.
+pub(crate) type Answers<P, V = View> = fn(&Service, P, &V) -> Result<Reply, Problem>;
 
 /// A question whose parameters stand in the address.
 pub(crate) fn question<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
-    on(MethodFilter::GET, answers, |_, _, _| None)
+    on(MethodFilter::GET, View::of, answers, |_, _, _| None)
+}
+
+/// A page that no API route shares: its parameters stand in the address.
+pub(crate) fn page<P>(answers: Answers<P, Reader>) -> MethodRouter<Arc<Service>>
+where
+    P: DeserializeOwned + Send + 'static,
+{
+    on(MethodFilter::GET, Reader::of, answers, |_, _, _| None)
 }
 
 /// As [`question`]. Those that are brief, because they take less than changing the thread twice is worth, are
@@ -201,33 +220,38 @@ pub(crate) fn brief_question<P>(
 where
     P: DeserializeOwned + Send + 'static,
 {
-    on(MethodFilter::GET, answers, briefly)
+    on(MethodFilter::GET, View::of, answers, briefly)
 }
 
 /// Answers a question if that takes well under a millisecond.
-pub(crate) type Briefly<P> = fn(&Service, &P, &View) -> Option<Result<Reply, Problem>>;
+pub(crate) type Briefly<P, V = View> = fn(&Service, &P, &V) -> Option<Result<Reply, Problem>>;
 
 /// Something that is removed, whose name stands in the address.
 pub(crate) fn removal<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
-    on(MethodFilter::DELETE, answers, |_, _, _| None)
+    on(MethodFilter::DELETE, View::of, answers, |_, _, _| None)
 }
 
-fn on<P>(
+fn on<P, V>(
     method: MethodFilter,
-    answers: Answers<P>,
-    briefly: Briefly<P>,
+    view_of: fn(&Service, &Parts) -> V,
+    answers: Answers<P, V>,
+    briefly: Briefly<P, V>,
 ) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
+    V: Send + Sync + 'static,
 {
     routing::on(
         method,
         async move |State(service): State<Arc<Service>>, request: Request| -> Response {
             let (parts, _) = request.into_parts();
-            let view = View::of(&service, &parts);
+            if let Some(redirect) = redirect_to_json(&parts) {
+                return redirect.into_response();
+            }
+            let view = view_of(&service, &parts);
             let answered = match from_address::<P>(&parts) {
                 Ok(parameters) => match briefly(&service, &parameters, &view) {
                     Some(answered) => answered,
@@ -254,7 +278,7 @@ pub(crate) async fn parameters_sent<P: DeserializeOwned>(
     }
     let kind = ContentKind::of(&parts.headers);
     if kind.essence != "application/json" {
-        return Err(kind.refused("application/json"));
+        return Err(kind.unsupported("application/json"));
     }
     kind.check_charset()?;
     from_json(&body)

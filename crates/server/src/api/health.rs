@@ -1,4 +1,4 @@
-//! How the service and its store are: health, counters, status, backups.
+//! Health checks, metrics, the status of the store, backups.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
 #[utoipa::path(
     get,
     path = "/v1/status",
-    tag = "keeping",
+    tag = "service",
     description = "What the store holds, how it decides, and what it takes on disk and in memory.",
     responses((status = 200, body = answers::Status), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
@@ -78,7 +78,7 @@ pub(crate) struct BackupAnswer {
 #[utoipa::path(
     post,
     path = "/v1/backup",
-    tag = "keeping",
+    tag = "service",
     description = "Writes a copy of the store, as of one moment, to a directory of this name below the one the service was started with (`--backups`), while others read and write.",
     request_body(content = BackupQuestion, content_type = "application/json"),
     responses((status = 200, body = BackupAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))

@@ -1,4 +1,7 @@
-//! Search: originals by their words, each with its copies.
+//! `/v1/search` and its page: originals by their words, each with its copies.
+//!
+//! A search that is estimated to be cheap is answered on the thread that reads the request, which saves
+//! two thread switches.
 
 use wonbon_app::answers::SearchAnswer;
 use wonbon_app::questions::SearchQuestion;

@@ -1,17 +1,15 @@
-//! The desk: threads that answer questions which read or compute for longer.
+//! Threads that answer the questions which read or compute for longer: a queue and a fixed pool.
 //!
-//! Why not the runtime's pool for such work: it has no limit that fits, and a limit in front of it costs two
-//! more changes of threads for every question. Here a thread that is done takes the next question from
-//! the queue. Questions are answered in the order in which they are asked, so that none waits much
-//! longer than the others; one that nobody waits for any more is left out.
+//! Why not tokio's blocking pool: its limit is on threads, not on running questions, and a semaphore in
+//! front of it costs two more thread switches for every question. Here an idle thread takes the next
+//! question from the queue, first in first out. A question whose client has gone is skipped.
 //!
-//! Questions of less than a millisecond must not share a core, or each waits for the others in the middle
-//! of its work; and a question of seconds must not keep the short ones waiting. So as many are answered
-//! as there are cores, and one that has taken [`PATIENCE`] does not count any more: another begins
-//! beside it.
+//! Questions of less than a millisecond must not share a core, or each is preempted in the middle of its
+//! work; and a question of seconds must not keep the short ones waiting. So as many questions run as there
+//! are cores, and one that has run for [`PATIENCE`] is no longer counted: another starts beside it.
 //!
-//! Cost: as many threads as are asked for, which sleep while there are no questions; one of them wakes
-//! every [`PATIENCE`] while questions wait.
+//! Cost: a fixed number of threads, which sleep while there are no questions; one of them wakes every
+//! [`PATIENCE`] while questions wait.
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,7 +23,7 @@ use tokio::sync::oneshot;
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Answers questions until it is dropped.
-pub(crate) struct Desk {
+pub(crate) struct AnswerThreads {
     queue: Arc<Queue>,
 }
 
@@ -35,8 +33,8 @@ struct Queue {
     /// Short questions that are answered at once.
     short: usize,
     state: Mutex<State>,
-    /// Rung for a thread that sleeps.
-    bell: Condvar,
+    /// Wakes a thread that sleeps.
+    wake: Condvar,
 }
 
 #[derive(Default)]
@@ -87,12 +85,12 @@ impl Queue {
             state = match busy_for {
                 Some(wait) if !state.questions.is_empty() && !state.watched => {
                     state.watched = true;
-                    let woken = self.bell.wait_timeout(state, wait);
+                    let woken = self.wake.wait_timeout(state, wait);
                     let (mut state, _) = woken.unwrap_or_else(PoisonError::into_inner);
                     state.watched = false;
                     state
                 }
-                _ => self.bell.wait(state).unwrap_or_else(PoisonError::into_inner),
+                _ => self.wake.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
             state.sleeping -= 1;
         }
@@ -104,31 +102,31 @@ impl Queue {
             return;
         }
         if !state.watched || state.busy_for(self.short).is_none() {
-            self.bell.notify_one();
+            self.wake.notify_one();
         }
     }
 }
 
-impl Desk {
+impl AnswerThreads {
     /// Starts the threads. So many short questions are answered at once, and so many of any length; without
     /// threads none is.
-    pub(crate) fn start(short: usize, threads: usize) -> io::Result<Desk> {
+    pub(crate) fn start(short: usize, threads: usize) -> io::Result<AnswerThreads> {
         let state = State { begun: vec![None; threads], ..State::default() };
-        let queue = Queue { short: short.max(1), state: Mutex::new(state), bell: Condvar::new() };
-        let desk = Desk { queue: Arc::new(queue) };
+        let queue = Queue { short: short.max(1), state: Mutex::new(state), wake: Condvar::new() };
+        let started = AnswerThreads { queue: Arc::new(queue) };
         for thread in 0..threads {
-            let queue = desk.queue.clone();
-            std::thread::Builder::new().name("wonbon-desk".to_owned()).spawn(move || {
+            let queue = started.queue.clone();
+            std::thread::Builder::new().name("wonbon-answers".to_owned()).spawn(move || {
                 while let Some(question) = queue.next(thread) {
                     question();
                 }
             })?;
         }
-        Ok(desk)
+        Ok(started)
     }
 
-    /// Leaves a question. The answer never comes if the question panics.
-    pub(crate) fn ask<T: Send + 'static>(
+    /// Queues a question. The answer never comes if the question panics.
+    pub(crate) fn run<T: Send + 'static>(
         &self,
         question: impl FnOnce() -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
@@ -150,10 +148,10 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for AnswerThreads {
     fn drop(&mut self) {
         self.queue.state().closed = true;
-        self.queue.bell.notify_all();
+        self.queue.wake.notify_all();
     }
 }
 
@@ -165,8 +163,8 @@ mod tests {
 
     #[test]
     fn every_question_is_answered_once() {
-        let desk = Desk::start(2, 3).unwrap();
-        let answers: Vec<_> = (0..1000).map(|number| desk.ask(move || number)).collect();
+        let threads = AnswerThreads::start(2, 3).unwrap();
+        let answers: Vec<_> = (0..1000).map(|number| threads.run(move || number)).collect();
         for (number, answer) in answers.into_iter().enumerate() {
             assert_eq!(answer.blocking_recv().unwrap(), number);
         }
@@ -174,12 +172,12 @@ mod tests {
 
     #[test]
     fn questions_of_one_thread_are_answered_in_their_order() {
-        let desk = Desk::start(1, 1).unwrap();
+        let threads = AnswerThreads::start(1, 1).unwrap();
         let (told, heard) = mpsc::channel();
         let answers: Vec<_> = (0..100)
             .map(|number| {
                 let told = told.clone();
-                desk.ask(move || told.send(number).unwrap())
+                threads.run(move || told.send(number).unwrap())
             })
             .collect();
         answers.into_iter().for_each(|answer| answer.blocking_recv().unwrap());
@@ -188,32 +186,32 @@ mod tests {
 
     #[test]
     fn a_question_that_panics_takes_no_thread_with_it() {
-        let desk = Desk::start(1, 1).unwrap();
-        assert!(desk.ask(|| panic!("as it was told to")).blocking_recv().is_err());
-        assert_eq!(desk.ask(|| 7).blocking_recv().unwrap(), 7);
+        let threads = AnswerThreads::start(1, 1).unwrap();
+        assert!(threads.run(|| panic!("as it was told to")).blocking_recv().is_err());
+        assert_eq!(threads.run(|| 7).blocking_recv().unwrap(), 7);
     }
 
     #[test]
     fn what_nobody_waits_for_is_left_out() {
-        let desk = Desk::start(1, 1).unwrap();
+        let threads = AnswerThreads::start(1, 1).unwrap();
         let (go, wait) = mpsc::channel::<()>();
-        let first = desk.ask(move || wait.recv());
+        let first = threads.run(move || wait.recv());
         let (told, heard) = mpsc::channel();
-        drop(desk.ask(move || told.send(())));
+        drop(threads.run(move || told.send(())));
         go.send(()).unwrap();
         first.blocking_recv().unwrap().unwrap();
-        desk.ask(|| ()).blocking_recv().unwrap();
+        threads.run(|| ()).blocking_recv().unwrap();
         assert!(heard.try_recv().is_err());
     }
 
     #[test]
     fn a_long_question_does_not_keep_short_ones_waiting() {
-        let desk = Desk::start(1, 3).unwrap();
+        let threads = AnswerThreads::start(1, 3).unwrap();
         let (go, wait) = mpsc::channel::<()>();
         let (go_too, wait_too) = mpsc::channel::<()>();
-        let long = [desk.ask(move || wait.recv()), desk.ask(move || wait_too.recv())];
+        let long = [threads.run(move || wait.recv()), threads.run(move || wait_too.recv())];
         // Two take long, so the third thread answers all of these.
-        let answers: Vec<_> = (0..100).map(|number| desk.ask(move || number)).collect();
+        let answers: Vec<_> = (0..100).map(|number| threads.run(move || number)).collect();
         assert!(answers.into_iter().map(|answer| answer.blocking_recv().unwrap()).eq(0..100));
         go.send(()).unwrap();
         go_too.send(()).unwrap();
@@ -222,12 +220,12 @@ mod tests {
 
     #[test]
     fn short_questions_are_answered_one_after_another() {
-        let desk = Desk::start(1, 4).unwrap();
+        let threads = AnswerThreads::start(1, 4).unwrap();
         let at_once = Arc::new(Mutex::new((0, 0)));
         let answers: Vec<_> = (0..200)
             .map(|_| {
                 let at_once = at_once.clone();
-                desk.ask(move || {
+                threads.run(move || {
                     let count = |change: i32| {
                         let (now, most) = &mut *at_once.lock().unwrap();
                         *now += change;
@@ -249,10 +247,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_is_answered_although_the_desk_closes() {
-        let desk = Desk::start(1, 2).unwrap();
-        let answers: Vec<_> = (0..50).map(|number| desk.ask(move || number)).collect();
-        drop(desk);
+    fn what_was_asked_is_answered_although_the_threads_close() {
+        let threads = AnswerThreads::start(1, 2).unwrap();
+        let answers: Vec<_> = (0..50).map(|number| threads.run(move || number)).collect();
+        drop(threads);
         assert!(answers.into_iter().map(|answer| answer.blocking_recv().unwrap()).eq(0..50));
     }
 }

@@ -13,7 +13,7 @@ use wonbon_app::questions::TextQuestion;
 use wonbon_documents::read_file;
 use wonbon_store::{Answer, Match, Measure, Source, Sources, Store};
 
-use super::{explained, open_to_read, share, told};
+use super::{explain, explained, open_to_read, share};
 use crate::batch::thousands;
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -129,23 +129,23 @@ fn ask(
 ) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
     let question = TextQuestion { min: Some(min), ..args.question(&store)? };
-    let about = question.about(&store).map_err(told)?;
-    let answer = question.matches(&store, &about, measure).map_err(told)?;
+    let about = question.about(&store).map_err(explain)?;
+    let answer = question.matches(&store, &about, measure).map_err(explain)?;
     let mut output = Output::new();
     for (place, found) in (1..).zip(&answer.matches) {
         if args.json {
             output.json_line(&answers::Match::of(found))?;
         } else {
-            output.styled(&shown(place, found, measure))?;
+            output.styled(&render_match(place, found, measure))?;
         }
     }
     output.finish()?;
-    tell(&answer);
+    print_notes(&answer);
     Ok(if answer.matches.is_empty() { Outcome::Refused } else { Outcome::Done })
 }
 
 /// What a reader should know of an answer.
-fn tell(answer: &Answer) {
+fn print_notes(answer: &Answer) {
     if answer.matches.is_empty() {
         report::note("nothing found");
     }
@@ -169,7 +169,7 @@ const BOLD: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 const MARKED: Style = AnsiColor::Yellow.on_default();
 
-fn shown(place: usize, found: &Match, measure: Measure) -> String {
+fn render_match(place: usize, found: &Match, measure: Measure) -> String {
     let document = &found.document;
     let overlap = &found.overlap;
     let mut text = String::new();
@@ -207,8 +207,8 @@ pub(crate) fn run_sources(args: &SourcesArgs, directory: &Path) -> anyhow::Resul
     let store = open_to_read(directory)?;
     let question =
         TextQuestion { least_words: Some(args.least_words), ..args.about.question(&store)? };
-    let about = question.about(&store).map_err(told)?;
-    let answer = question.sources(&store, &about).map_err(told)?;
+    let about = question.about(&store).map_err(explain)?;
+    let answer = question.sources(&store, &about).map_err(explain)?;
     let mut output = Output::new();
     if args.about.json {
         for source in &answer.sources {
@@ -217,9 +217,9 @@ pub(crate) fn run_sources(args: &SourcesArgs, directory: &Path) -> anyhow::Resul
         output.json_line(&answers::Explained::of(&answer, &about.text))?;
     } else {
         for (place, source) in (1..).zip(&answer.sources) {
-            output.styled(&shown_source(place, source, &answer, &about.text))?;
+            output.styled(&render_source(place, source, &answer, &about.text))?;
         }
-        output.styled(&rest(&answer, &about.text))?;
+        output.styled(&render_unexplained(&answer, &about.text))?;
     }
     output.finish()?;
     Ok(if answer.sources.is_empty() { Outcome::Refused } else { Outcome::Done })
@@ -229,7 +229,7 @@ fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-fn shown_source(place: usize, source: &Source, answer: &Sources, asked: &str) -> String {
+fn render_source(place: usize, source: &Source, answer: &Sources, asked: &str) -> String {
     let document = &source.document;
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -249,14 +249,14 @@ fn shown_source(place: usize, source: &Source, answer: &Sources, asked: &str) ->
             "     {FAINT}words {} to {}{FAINT:#}  {MARKED}{}{MARKED:#}",
             passage.words.start + 1,
             passage.words.end,
-            shortened(&asked[passage.place.clone()])
+            shorten(&asked[passage.place.clone()])
         );
     }
     text.push('\n');
     text
 }
 
-fn rest(answer: &Sources, asked: &str) -> String {
+fn render_unexplained(answer: &Sources, asked: &str) -> String {
     let left = answer.words - answer.explained;
     if answer.sources.is_empty() {
         return "no stored document explains any of it\n".to_owned();
@@ -276,14 +276,14 @@ fn rest(answer: &Sources, asked: &str) -> String {
             "     {FAINT}words {} to {}{FAINT:#}  {}",
             part.words.start + 1,
             part.words.end,
-            shortened(&asked[part.place.clone()])
+            shorten(&asked[part.place.clone()])
         );
     }
     text
 }
 
 /// The beginning and the end of a passage, on one line.
-fn shortened(passage: &str) -> String {
+fn shorten(passage: &str) -> String {
     let words: Vec<&str> = passage.split_whitespace().collect();
     let line = words.join(" ");
     let characters = line.chars().count();

@@ -1,4 +1,4 @@
-//! Ranked results with near-copies put behind the best-ranked one.
+//! `/v1/collapse`: ranked results with near-copies collapsed under the best-ranked one.
 
 use wonbon_app::answers::CollapseAnswer;
 use wonbon_app::collapse::CollapseQuestion;

@@ -1,0 +1,97 @@
+//! A job as the service holds it: its record, the handle that stops it, and who is woken when it changes.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use wonbon_crawl::progress::Control;
+
+use super::record::Job;
+
+/// How often the record of a job that runs is written.
+const WRITE_EVERY: Duration = Duration::from_millis(250);
+
+/// Notes that are kept of a job.
+const NOTES: usize = 20;
+
+/// A job as the service holds it.
+pub struct Entry {
+    pub(super) directory: PathBuf,
+    held: Mutex<Held>,
+    /// Counts changes; whoever watches is woken by it.
+    changes: watch::Sender<u64>,
+}
+
+/// What changes of a job.
+pub(super) struct Held {
+    pub(super) job: Job,
+    /// Stops the run it is in; a new one for each.
+    pub(super) control: Control,
+    written: Instant,
+}
+
+impl Entry {
+    pub(super) fn new(directory: PathBuf, job: Job) -> Self {
+        let held = Held { job, control: Control::default(), written: Instant::now() };
+        Entry { directory, held: Mutex::new(held), changes: watch::channel(0).0 }
+    }
+
+    pub(super) fn hold(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().expect("nobody panics with it")
+    }
+
+    /// The job as it is now.
+    pub fn job(&self) -> Job {
+        self.hold().job.clone()
+    }
+
+    /// Wakes at every change.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn notify(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Notes how far the job is; written to disk now and then.
+    pub(super) fn note_progress(&self, change: impl FnOnce(&mut Job)) {
+        let mut held = self.hold();
+        change(&mut held.job);
+        if held.written.elapsed() >= WRITE_EVERY {
+            held.written = Instant::now();
+            self.write(&held.job);
+        }
+        drop(held);
+        self.notify();
+    }
+
+    /// Changes the job's state: durable before anybody sees it.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Job) -> T) -> std::io::Result<T> {
+        let mut held = self.hold();
+        let mut job = held.job.clone();
+        let changed = change(&mut job);
+        job.write(&self.directory)?;
+        held.job = job;
+        drop(held);
+        self.notify();
+        Ok(changed)
+    }
+
+    fn write(&self, job: &Job) {
+        if let Err(error) = job.write(&self.directory) {
+            tracing::warn!(job = job.number, %error, "the record of a job could not be written");
+        }
+    }
+
+    /// Keeps a sentence that a person should read.
+    pub(super) fn note(&self, sentence: &str) {
+        self.note_progress(|job| {
+            let notes = &mut job.progress.notes;
+            notes.push(sentence.to_owned());
+            let first = notes.len().saturating_sub(NOTES);
+            notes.drain(..first);
+        });
+    }
+}
