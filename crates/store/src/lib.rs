@@ -34,6 +34,7 @@ mod listing;
 mod params;
 mod prepare;
 mod questions;
+mod rebuild;
 mod recent_values;
 mod search;
 mod shingle_index;
@@ -62,6 +63,7 @@ pub use questions::{
     Source, SourcePassage, Sources, SourcesQuestion, SweepChanges, Unexplained, Version,
     WatchReport, Watched, collapse, most_verified,
 };
+pub use rebuild::{RebuildConfig, RebuildPhase, RebuildProgress, Rebuilt};
 pub use search::{SearchResult, SearchResults};
 pub use store::{DiskBytes, Pending, Store};
 pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};

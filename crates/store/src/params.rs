@@ -92,10 +92,15 @@ impl FromStr for SeedSource {
 }
 
 /// Sixteen bytes from the system's random generator.
-pub(crate) fn random_bytes() -> [u8; 16] {
+fn random_bytes() -> [u8; 16] {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the system gives random bytes");
     bytes
+}
+
+/// A name that no other store has.
+pub(crate) fn random_identity() -> String {
+    format!("{:016x}", u128::from_le_bytes(random_bytes()) as u64)
 }
 
 /// How a store decides.

@@ -115,6 +115,8 @@ impl Database {
             opened => opened?,
         };
         database.connection.pragma_update(None, "synchronous", "FULL")?;
+        // A rebuild that was killed while it published leaves a database without a WAL.
+        database.connection.pragma_update(None, "journal_mode", "WAL")?;
         Ok(database)
     }
 
@@ -204,6 +206,11 @@ impl Database {
         let sql = "INSERT INTO meta (name, value) VALUES (?1, ?2) \
                    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
         self.connection.prepare_cached(sql)?.execute((name, value))?;
+        Ok(())
+    }
+
+    pub(crate) fn remove_meta(&self, name: &str) -> Result<(), StoreError> {
+        self.connection.prepare_cached("DELETE FROM meta WHERE name = ?1")?.execute([name])?;
         Ok(())
     }
 

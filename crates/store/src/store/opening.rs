@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::families::Families;
 use crate::follower::{Derived, Follower, Notifier};
 use crate::index_loading::{LoadedIndex, load_index};
-use crate::params::{StoreParams, random_bytes};
+use crate::params::{StoreParams, random_identity};
 use crate::prepare::{Prepared, Preparer};
 use crate::store_files::{StoreFiles, WriteLock};
 use crate::writer::Writer;
@@ -39,9 +39,7 @@ impl Store {
         for leftover in ["documents.partial", "documents.partial-wal", "documents.partial-shm"] {
             let _ = std::fs::remove_file(directory.join(leftover));
         }
-        let identity =
-            format!("{:016x}", u64::from_le_bytes(*random_bytes().first_chunk().expect("16")));
-        let database = Database::create(&partial, params, &identity)?;
+        let database = Database::create(&partial, params, &random_identity())?;
         database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
         drop(database);
         publish_file(&partial, &files.database()).map_err(|error| io(error.source))?;
