@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use wonbon_cluster::ClusterError;
-use wonbon_cluster::partial_folder::PartialFolder;
 use wonbon_documents::{ChosenFields, Dates, FieldNames, Progress, Skipped, SourceKind, open};
+use wonbon_files::PartialFolder;
 
 use crate::report;
 
