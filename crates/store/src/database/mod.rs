@@ -63,6 +63,25 @@ const CHECKPOINTER_CACHE_KIB: i32 = 64;
 /// How long a connection waits for another that holds what it needs.
 pub(crate) const BUSY_PATIENCE: Duration = Duration::from_secs(30);
 
+/// A connection to a database's file as it is, whatever its log says: for files to which nobody writes.
+/// SQLite neither locks it nor writes anything beside it.
+pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    let unreadable = || rusqlite::Error::InvalidPath(path.to_owned());
+    let absolute = std::path::absolute(path).map_err(|_| unreadable())?;
+    let mut address = url::Url::from_file_path(absolute).map_err(|()| unreadable())?;
+    address.set_query(Some("immutable=1"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(address.as_str(), flags)
+}
+
+/// Whether a database was made by a store, of whatever version.
+pub(crate) fn is_of_store(connection: &Connection) -> rusqlite::Result<bool> {
+    let mark: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    Ok(mark == APPLICATION_ID)
+}
+
 /// A connection to the database of a store.
 #[derive(Debug)]
 pub(crate) struct Database {
@@ -225,13 +244,6 @@ impl Database {
         let sentences = check.query_map([], |row| row.get::<_, String>(0))?;
         let sentences: Vec<String> = sentences.collect::<Result<_, _>>()?;
         Ok(sentences.into_iter().filter(|sentence| sentence != "ok").collect())
-    }
-
-    /// Writes the database as of this moment to another file, which must not exist.
-    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
-        let path = path.to_string_lossy();
-        self.connection.execute("VACUUM INTO ?1", [path.as_ref()])?;
-        Ok(())
     }
 
     fn count(&self, sql: &str) -> Result<u64, StoreError> {
