@@ -63,6 +63,14 @@ const CHECKPOINTER_CACHE_KIB: i32 = 64;
 /// How long a connection waits for another that holds what it needs.
 pub(crate) const BUSY_PATIENCE: Duration = Duration::from_secs(30);
 
+/// A file may come from anybody: functions in its schema are not called, its tables cannot be rewritten
+/// behind SQLite's back, and cells are checked when a page is read.
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.pragma_update(None, "cell_size_check", true)
+}
+
 /// A connection to a database's file as it is, whatever its log says: for files to which nobody writes.
 /// SQLite neither locks it nor writes anything beside it.
 pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
@@ -73,7 +81,9 @@ pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
-    Connection::open_with_flags(address.as_str(), flags)
+    let connection = Connection::open_with_flags(address.as_str(), flags)?;
+    distrust(&connection)?;
+    Ok(connection)
 }
 
 /// Whether a database was made by a store, of whatever version.
@@ -166,6 +176,7 @@ impl Database {
         connection.busy_timeout(BUSY_PATIENCE)?;
         // Otherwise SQLite plans a statement again for every value that is bound to it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        distrust(&connection)?;
         let database = Database { connection, path: path.to_owned() };
         let wrong = |what: String| database.damaged(what);
         let number = |name: &str| -> Result<i32, StoreError> {
@@ -248,5 +259,30 @@ impl Database {
 
     fn count(&self, sql: &str) -> Result<u64, StoreError> {
         Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_connection_trusts_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("documents.sqlite");
+        drop(Database::create(&path, &StoreParams::default(), "it").unwrap());
+        let opened = [
+            Database::open_writer(&path).unwrap().connection,
+            Database::open_reader(&path).unwrap().connection,
+            Database::open_checkpointer(&path).unwrap().connection,
+            open_immutable(&path).unwrap(),
+        ];
+        for connection in opened {
+            let pragma = |name: &str| -> bool {
+                connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+            };
+            assert!(!pragma("trusted_schema") && pragma("cell_size_check"));
+            assert!(connection.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).unwrap());
+        }
     }
 }
