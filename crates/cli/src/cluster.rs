@@ -15,8 +15,8 @@ use wonbon_cluster::progress::PhaseTime;
 use wonbon_sketch::Width;
 
 use crate::batch::{
-    DateOptions, FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped,
-    spool_standard_input, tell_fields, thousands,
+    DateOptions, FieldOptions, LimitOptions, MemoryBytes, Watcher, all_cores, explain,
+    name_skipped, spool_standard_input, tell_fields, thousands,
 };
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -44,6 +44,8 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
     #[command(flatten)]
     dates: DateOptions,
     /// Words in a shingle.
@@ -177,6 +179,7 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
         super_shingles: args.super_shingles,
         part_bytes: args.part_bytes,
         strict: args.strict,
+        limits: args.limits.limits(),
     };
     let watcher = Watcher::new();
     let summary = cluster(&config, &watcher).map_err(|error| explain(error, output))?;

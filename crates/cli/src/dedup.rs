@@ -14,8 +14,8 @@ use wonbon_cluster::verdicts::Kind;
 
 use crate::Outcome;
 use crate::batch::{
-    DateOptions, FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped,
-    spool_standard_input, tell_fields, thousands,
+    DateOptions, FieldOptions, LimitOptions, MemoryBytes, Watcher, all_cores, explain,
+    name_skipped, spool_standard_input, tell_fields, thousands,
 };
 use crate::options::ShingleOptions;
 use crate::output::Output;
@@ -46,6 +46,8 @@ pub(crate) struct Args {
     output: PathBuf,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
     #[command(flatten)]
     dates: DateOptions,
     /// Exact resemblance from which a document is a copy: above 0, up to 1.
@@ -140,6 +142,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         pairs: args.pairs.clone(),
         annotate: args.annotate,
         strict: args.strict,
+        limits: args.limits.limits(),
         against: args.against.clone(),
         part_bytes: args.part_bytes,
         save_sketches: args.save_sketches,

@@ -147,6 +147,7 @@ pub(crate) fn plan(
         },
         "dates": dates,
         "strict": strict,
+        "largest document": inputs.limits.document_bytes,
         "inputs": inputs.files,
     });
     if let (Value::Object(plan), Value::Object(own)) = (&mut plan, own) {

@@ -11,7 +11,7 @@ use wonbon_cluster::ClusterError;
 use wonbon_cluster::clustering::{ClusterConfig, ClusterMethod, cluster as cluster_corpus};
 use wonbon_cluster::dedup::{DedupConfig, dedup as dedup_corpus};
 use wonbon_crawl::progress::Control;
-use wonbon_documents::{FieldNames, Progress};
+use wonbon_documents::{FieldNames, Limits, Progress};
 
 use super::request::{ClusterAsked, DedupAsked, FieldsAsked};
 use super::{Entry, Jobs, Stopped, inputs, sentence, value_without_place};
@@ -124,6 +124,7 @@ pub(super) fn dedup(
         pairs: None,
         annotate: asked.annotate,
         strict: false,
+        limits: Limits::default(),
         against: Vec::new(),
         part_bytes: jobs.config.part_bytes,
         save_sketches: false,
@@ -155,6 +156,7 @@ pub(super) fn cluster(
         super_shingles: None,
         part_bytes: jobs.config.part_bytes,
         strict: false,
+        limits: Limits::default(),
     };
     concluded(jobs, entry, cluster_corpus(&config, &Watcher::new(entry, control)))
 }

@@ -16,7 +16,8 @@ use wonbon_time::Timestamp;
 
 use super::{date, explained, too_early};
 use crate::batch::{
-    DateOptions, FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input, thousands,
+    DateOptions, FieldOptions, LimitOptions, Watcher, all_cores, name_skipped,
+    spool_standard_input, thousands,
 };
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -53,6 +54,8 @@ pub(crate) struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
     #[command(flatten)]
     dates: DateOptions,
     /// The date of the sweep that saw these documents.
@@ -125,6 +128,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let inputs = spool_standard_input(&args.inputs, spool.path())?;
     let fields = args.fields.names(&inputs, directory)?;
     let mut found = Inputs::find(&inputs, fields)?;
+    found.limits = args.limits.limits();
     found.unpack = spool.path().to_owned();
     let store = Store::open_or_create(directory, None).map_err(explained)?;
     if let Some(why) = store.index_rebuilt() {

@@ -10,7 +10,9 @@ use wonbon_documents::{Dates, Inputs, PieceOutput, Reading, for_each_document};
 use wonbon_store::{Kind, Verdict};
 
 use super::{explained, open_to_read};
-use crate::batch::{FieldOptions, Watcher, all_cores, name_skipped, spool_standard_input};
+use crate::batch::{
+    FieldOptions, LimitOptions, Watcher, all_cores, name_skipped, spool_standard_input,
+};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -24,6 +26,8 @@ pub(crate) struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
     /// Print one JSON object a line for each document.
     #[arg(long)]
     json: bool,
@@ -37,6 +41,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let inputs = spool_standard_input(&args.inputs, spool.path())?;
     let fields = args.fields.names(&inputs, directory)?;
     let mut found = Inputs::find(&inputs, fields)?;
+    found.limits = args.limits.limits();
     found.unpack = spool.path().to_owned();
     let store = open_to_read(directory)?;
     let mut output = Output::new();

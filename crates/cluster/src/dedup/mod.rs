@@ -20,7 +20,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use wonbon_documents::{Dates, FieldNames, Inputs, Progress};
+use wonbon_documents::{Dates, FieldNames, Inputs, Limits, Progress};
 use wonbon_files::{move_file, replace};
 
 use crate::bands::Bands;
@@ -60,6 +60,8 @@ pub struct DedupConfig {
     pub annotate: bool,
     /// Whether a row that is no document ends the run.
     pub strict: bool,
+    /// How much of an input may be held in memory.
+    pub limits: Limits,
     /// Other corpora (files, folders, or results of runs that saved their sketches): what occurs in
     /// them is dropped.
     pub against: Vec<PathBuf>,
@@ -139,6 +141,7 @@ impl<'a> Job<'a> {
         inputs.files.extend(own.files);
         inputs.unknown.extend(own.unknown);
         inputs.strict = config.strict;
+        inputs.limits = config.limits;
         inputs.unpack = folder.work();
         let plan = plan(config, bands, &inputs);
         folder.open()?;
