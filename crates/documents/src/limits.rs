@@ -9,7 +9,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes of one document: of a file that is one, and half of what a line or record may
-    /// have, because JSON may write a character in twice its bytes. 64 MB: the longest books have
+    /// have, because JSON may write a character in twice its bytes. 128 MB: the longest books have
     /// less than ten. Up to [`MAX_DOCUMENT_BYTES`](crate::MAX_DOCUMENT_BYTES).
     pub document_bytes: usize,
     /// The binary logarithm of the largest window of a zstd frame. 27, 128 MB, as `zstd` itself: only
@@ -22,7 +22,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { document_bytes: 64 << 20, zstd_window_log: 27, row_group_bytes: 1 << 30 }
+        Limits { document_bytes: 128 << 20, zstd_window_log: 27, row_group_bytes: 1 << 30 }
     }
 }
 
@@ -38,6 +38,6 @@ impl Limits {
     /// The longest line or record.
     #[must_use]
     pub fn line_bytes(&self) -> usize {
-        self.document_bytes.saturating_mul(2).saturating_add(64 << 10)
+        self.document_bytes.saturating_mul(2).max(64 << 10)
     }
 }

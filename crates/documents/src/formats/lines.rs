@@ -399,7 +399,7 @@ mod tests {
                 batch.clear();
                 most = most.max(batch.bytes.capacity());
             }
-            let told = format!("is longer than the {} bytes that a row may have", 2162688);
+            let told = format!("is longer than the {} bytes that a row may have", 2097152);
             let first = (1, Ok(8));
             let rest = [(2, Err(told)), (3, Ok(8))];
             let expected: Vec<_> = match kind {
