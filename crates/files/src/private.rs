@@ -17,8 +17,21 @@ use crate::replace::failed;
 ///
 /// Why it could not be created.
 pub fn create_private_directory(path: &Path) -> Result<(), FileError> {
+    create_directory(path, true)
+}
+
+/// Creates a directory for its owner only, where there is none.
+///
+/// # Errors
+///
+/// Why it could not be created: something is there, or the directory above is missing.
+pub fn create_new_private_directory(path: &Path) -> Result<(), FileError> {
+    create_directory(path, false)
+}
+
+fn create_directory(path: &Path, recursive: bool) -> Result<(), FileError> {
     let mut builder = DirBuilder::new();
-    builder.recursive(true);
+    builder.recursive(recursive);
     #[cfg(unix)]
     {
         use std::os::unix::fs::DirBuilderExt as _;
@@ -72,6 +85,10 @@ mod tests {
         create_private_directory(&deep).unwrap();
         create_private_directory(&there).unwrap();
         assert_eq!([mode(&there), mode(&there.join("one")), mode(&deep)], [0o755, 0o700, 0o700]);
+        let error = create_new_private_directory(&deep).unwrap_err();
+        assert_eq!(error.source.kind(), std::io::ErrorKind::AlreadyExists);
+        create_new_private_directory(&deep.join("three")).unwrap();
+        assert_eq!(mode(&deep.join("three")), 0o700);
         let file = deep.join("file");
         create_private_file(&file).unwrap();
         assert_eq!(mode(&file), 0o600);

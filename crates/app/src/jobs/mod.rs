@@ -16,6 +16,9 @@
 //! | dedup, cluster | behind the last finished part, by their own marks |
 //! | crawl | where its log ends; requests that were under way are made again |
 //!
+//! A job that ran during three crashes in a row fails with that reason, because it may be their cause: it
+//! would otherwise end the service again after every start. Whoever knows better resumes it.
+//!
 //! Guarantees: a job that was acknowledged is in its directory; its result does not depend on how often it
 //! was interrupted; what it made stays when it is cancelled. Nothing here reads or writes outside the
 //! jobs' directory but the store, and no crawl reaches an address that whoever started the service did
@@ -46,7 +49,7 @@ use tokio::sync::watch;
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_crawl::guard::Guard;
 use wonbon_crawl::progress::Control;
-use wonbon_files::sync_directory;
+use wonbon_files::{create_new_private_directory, create_private_directory, sync_directory};
 use wonbon_store::{Store, StoreError};
 use wonbon_time::Timestamp;
 
@@ -64,8 +67,11 @@ pub use request::{
 /// Jobs that may be there without having ended.
 const MOST_OPEN: usize = 1000;
 
-/// How often the record of a job that runs is written.
-const WRITE_EVERY: Duration = Duration::from_millis(250);
+/// How often the record of a job that runs is written, with two syncs each time.
+const WRITE_EVERY: Duration = Duration::from_secs(3);
+
+/// A job that ran during so many crashes in a row is not begun again by itself: it may be their cause.
+const MOST_CRASHES: u32 = 3;
 
 /// Notes that are kept of a job.
 const NOTES: usize = 20;
@@ -253,7 +259,7 @@ impl Jobs {
             move |source| JobsError::Io { doing, path, source }
         };
         let folder = config.directory.join(inputs::FOLDER);
-        std::fs::create_dir_all(&folder).map_err(io("create", &folder))?;
+        create_private_directory(&folder).map_err(|error| io("create", &folder)(error.source))?;
         let directory =
             std::fs::canonicalize(&config.directory).map_err(io("find", &config.directory))?;
         config.directory.clone_from(&directory);
@@ -270,6 +276,9 @@ impl Jobs {
                 Ok(mut job) => {
                     job.number = number;
                     restarted(&mut job);
+                    if job.state == JobState::Failed && job.unfinished_runs > 0 {
+                        job.write(&entry.path()).map_err(io("write", &entry.path()))?;
+                    }
                     table.jobs.insert(number, Arc::new(Entry::new(entry.path(), job)));
                 }
                 Err(error) => {
@@ -323,11 +332,13 @@ impl Jobs {
         let mut number = table.jobs.last_key_value().map_or(1, |(last, _)| last + 1);
         let place = loop {
             let place = directory.join(number.to_string());
-            match std::fs::create_dir(&place) {
+            match create_new_private_directory(&place) {
                 Ok(()) => break place,
                 // One whose record cannot be read, or one that a kill left without a record.
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(failed(error)),
+                Err(error) if error.source.kind() == std::io::ErrorKind::AlreadyExists => {
+                    number += 1;
+                }
+                Err(error) => return Err(failed(error.source)),
             }
         };
         let job = Job {
@@ -341,6 +352,7 @@ impl Jobs {
             started: None,
             ended: None,
             resumed: 0,
+            unfinished_runs: 0,
             error: None,
             progress: JobProgress::default(),
             durable: None,
@@ -411,6 +423,7 @@ impl Jobs {
                 let can = job.state.can_resume();
                 if can {
                     job.state = JobState::Waiting;
+                    job.unfinished_runs = 0;
                     job.wanted = None;
                     job.error = None;
                     job.ended = None;
@@ -444,6 +457,7 @@ impl Jobs {
             entry.hold().control = Control::default();
             let began = entry.change(|job| {
                 job.state = JobState::Running;
+                job.unfinished_runs += 1;
                 match job.started {
                     None => job.started = Some(Timestamp::now().to_string()),
                     Some(_) => job.resumed += 1,
@@ -487,6 +501,7 @@ impl Jobs {
         let is_ending = table.is_ending;
         let ended = entry.change(|job| {
             let wanted = job.wanted.take();
+            job.unfinished_runs = 0;
             job.state = match (ran, wanted) {
                 (Ok(result), _) => {
                     job.result = Some(result);
@@ -581,6 +596,14 @@ fn storing_failed(source: std::io::Error) -> AppError {
 fn restarted(job: &mut Job) {
     if job.state == JobState::Running {
         job.state = match job.wanted.take() {
+            None if job.unfinished_runs >= MOST_CRASHES => {
+                job.error = Some(format!(
+                    "the service crashed {MOST_CRASHES} times in a row while this job ran; it is not \
+                     begun again by itself"
+                ));
+                job.ended = Some(Timestamp::now().to_string());
+                JobState::Failed
+            }
             None => JobState::Waiting,
             Some(Wanted::Paused) => JobState::Paused,
             Some(Wanted::Cancelled) => JobState::Cancelled,
