@@ -11,12 +11,12 @@ use wonbon_app::compare::{
 use wonbon_documents::{FileDocument, read_file};
 use wonbon_pages::{Compared, Shared, comparison_page};
 use wonbon_sketch::{Estimate, FeatureParams};
+use wonbon_store::Rule;
 use wonbon_text::difference::{Difference, SpanKind, difference};
 
 use crate::Outcome;
 use crate::options::ShingleOptions;
 use crate::output::{Output, write_file};
-use crate::rule::{DEFAULT_RULE, Rule};
 
 /// Compare two documents: resemblance, containment both ways, and a verdict.
 ///
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     shingles: ShingleOptions,
     /// What makes a copy: `threshold=0.8` (exact resemblance of at least 0.8) or `2of6` (at least 2
     /// of the 6 features agree, as in the papers).
-    #[arg(long, value_name = "RULE", default_value_t = DEFAULT_RULE)]
+    #[arg(long, value_name = "RULE", default_value_t = Rule::default())]
     rule: Rule,
     /// Show the differing passages: words only A has as [-...-], words only B has as {+...+}, blocks
     /// that moved as [1> ... 1>] where A has them and as {>1 ... >1} where B has them, with the same
@@ -143,8 +143,8 @@ fn why(compared: &Comparison, rule: Rule) -> String {
         (Relation::Copy, Rule::Threshold(threshold)) => {
             format!(" (resemblance {resemblance:.4} is at least {threshold})")
         }
-        (Relation::Copy, Rule::Features(needed)) => {
-            format!(" (at least {needed} features agree)")
+        (Relation::Copy, Rule::Features { needed, floor }) => {
+            format!(" (at least {needed} features agree, and the resemblance is at least {floor})")
         }
         (Relation::PartlyContained, _) => {
             format!(" ({} shingles are in both)", compared.overlap.shared)

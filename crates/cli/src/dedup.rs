@@ -8,9 +8,9 @@ use anyhow::Context;
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
-use wonbon_cluster::families::{CopyRule, FamilyKind};
+use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
-use wonbon_cluster::verdicts::Kind;
+use wonbon_store::{Kind, Rule};
 
 use crate::Outcome;
 use crate::batch::{
@@ -19,7 +19,6 @@ use crate::batch::{
 };
 use crate::options::ShingleOptions;
 use crate::output::Output;
-use crate::rule::Rule;
 
 /// Remove the copies from a corpus, and say of every document what it is.
 ///
@@ -32,8 +31,8 @@ use crate::rule::Rule;
 /// Until then the work stands in OUT.partial. After a kill the same command goes on from the last
 /// finished part.
 ///
-/// Kinds: empty (no words; kept), single (no copies), original (with copies), and copies: identical
-/// (same bytes), same-text (same words), same-shingles, resembling.
+/// Kinds: empty (no words; kept), original (the first of its family, often the only one; kept), and
+/// copies: identical (same bytes), same-text (same words), same-shingles, copy (with differences).
 ///
 /// Exit codes: 0 done, 1 done but rows were skipped (they are named), 2 it could not run.
 #[derive(clap::Args)]
@@ -53,8 +52,9 @@ pub(crate) struct Args {
     /// Exact resemblance from which a document is a copy: above 0, up to 1.
     #[arg(long, value_name = "R", default_value_t = 0.8, value_parser = threshold)]
     threshold: f64,
-    /// The papers' rule instead of a threshold: 2of6 features agree.
-    #[arg(long, value_name = "ZofK", conflicts_with = "threshold")]
+    /// The papers' rule instead of a threshold: 2of6 features agree, and the resemblance is at least 0.5
+    /// (`2of6,floor=0` does not verify).
+    #[arg(long, value_name = "RULE", conflicts_with = "threshold")]
     rule: Option<Rule>,
     /// How copies are put together: star (every copy reaches the threshold to its original) or
     /// linked (connected components; a copy may be far from its original).
@@ -114,11 +114,7 @@ fn threshold(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let inputs = spool_standard_input(&args.inputs, &args.output)?;
     let fields = args.fields.names(&inputs, &args.output)?;
-    let rule = match args.rule {
-        Some(Rule::Features(least)) => CopyRule::Agreeing(least as u32),
-        Some(Rule::Threshold(threshold)) => CopyRule::Threshold(threshold),
-        None => CopyRule::Threshold(args.threshold),
-    };
+    let rule = args.rule.unwrap_or(Rule::Threshold(args.threshold));
     let config = DedupConfig {
         inputs,
         output: args.output.clone(),

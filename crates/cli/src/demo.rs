@@ -31,14 +31,13 @@ use unicode_width::UnicodeWidthChar;
 use wonbon_time::Timestamp;
 
 use wonbon_server::{Config, LogFormat, start_logging};
-use wonbon_store::{Content, Kind, NewDocument, Page, Query, Store, StoreParams};
+use wonbon_store::{Content, Kind, NewDocument, Page, Query, Rule, SeedSource, Store, StoreParams};
 
 use families::{Families, Said, Verdict};
 use reading::Reader;
 
 use crate::Outcome;
 use crate::output::Output;
-use crate::rule::{DEFAULT_RULE, Rule};
 use crate::serve;
 use crate::store::explained;
 
@@ -54,7 +53,7 @@ use crate::store::explained;
 pub(crate) struct Args {
     /// What makes a copy: `threshold=0.8` (exact resemblance of at least 0.8) or `2of6` (at least
     /// 2 of the 6 features agree).
-    #[arg(long, value_name = "RULE", default_value_t = DEFAULT_RULE)]
+    #[arg(long, value_name = "RULE", default_value_t = Rule::default())]
     rule: Rule,
     /// One JSON object a line for each post, instead of the table.
     #[arg(long)]
@@ -100,7 +99,9 @@ pub(crate) fn run(args: &Args, chosen: Option<&Path>) -> anyhow::Result<Outcome>
     let posts = sample::posts().context("reading the sample inside the program")?;
     let reader = Reader::new().context("preparing the features")?;
     let temporary = tempfile::tempdir().context("making a directory for the store")?;
-    let params = StoreParams { rule: args.rule, ..StoreParams::default() };
+    // A published seed, so that everybody sees the same table.
+    let seed = SeedSource::Number(0);
+    let params = StoreParams { rule: args.rule, seed, ..StoreParams::default() };
     let within = temporary.path().join("store");
     let directory = chosen.unwrap_or(&within);
     let store = Store::create(directory, &params).map_err(explained)?;
@@ -206,7 +207,7 @@ fn closing(rule: Rule, verdicts: &[Verdict<'_>], times: &mut [Duration]) -> Stri
     let microseconds = times.get(times.len() / 2).map_or(0, Duration::as_micros);
     let other = match rule {
         Rule::Threshold(_) => "--rule 2of6            the papers' rule: 2 of 6 features agree",
-        Rule::Features(_) => "--rule threshold=0.8   exact resemblance of at least 0.8",
+        Rule::Features { .. } => "--rule threshold=0.8   exact resemblance of at least 0.8",
     };
     format!(
         "\n{counted}; median durable add {microseconds} microseconds.\n\n\

@@ -16,7 +16,6 @@ mod options;
 mod order;
 mod output;
 mod report;
-mod rule;
 mod serve;
 mod sketch;
 mod store;

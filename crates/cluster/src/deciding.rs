@@ -4,16 +4,14 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use wonbon_documents::Progress;
+use wonbon_rule::{Bands, Rule};
 use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
-use crate::bands::Bands;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::exact::exact_pairs;
-use crate::families::{
-    CopyRule, Families, FamilyKind, FamilyParams, PairWriter, by_walking, from_pairs,
-};
+use crate::families::{Families, FamilyKind, FamilyParams, PairWriter, by_walking, from_pairs};
 use crate::keep::Keep;
 use crate::order::Representatives;
 use crate::progress::PhaseClock;
@@ -27,13 +25,14 @@ pub enum Engine {
     Auto,
     /// The exact join: finds every pair.
     Exact,
-    /// Features and verification: finds at least 99 % of the pairs at every resemblance.
+    /// Features and verification: misses at most one in a thousand of the pairs at the threshold.
     Features,
 }
 
-/// Up to so many shingles (about 25 MB of text) the exact join is taken by itself: it costs a second
-/// or two and misses nothing.
-pub const EXACT_SHINGLES: u64 = 4_000_000;
+/// Up to so many shingles (about 12 MB of text) the exact join is taken by itself: it costs a second
+/// and misses nothing. It then takes at most 60 MB, less than the least `--memory` there is, so that the
+/// choice of the engine, and with it the result, does not depend on the memory.
+pub const EXACT_SHINGLES: u64 = 2_000_000;
 
 /// Bytes of memory for each shingle while the join starts: its number twice, and for a new one its
 /// hash and its place in the table.
@@ -43,34 +42,11 @@ pub const BYTES_A_SHINGLE: u64 = 30;
 /// document and the buckets need room beside it.
 const SORTING_SHARE: u64 = 4;
 
-/// The features that a rule needs.
-///
-/// # Errors
-///
-/// [`ClusterError::BadParameter`] if the threshold is not above 0 and up to 1.
-pub fn bands_for(rule: CopyRule) -> Result<Bands, ClusterError> {
-    match rule {
-        CopyRule::Threshold(threshold) if threshold > 0.0 && threshold <= 1.0 => {
-            Ok(Bands::for_threshold(threshold))
-        }
-        CopyRule::Threshold(threshold) => Err(ClusterError::BadParameter {
-            what: "the threshold",
-            wanted: "above 0 and up to 1",
-            got: threshold.to_string(),
-        }),
-        CopyRule::Agreeing(_) => {
-            let FeatureParams { groups, group_size, .. } = FeatureParams::default();
-            Ok(Bands { bands: groups, rows: group_size })
-        }
-    }
-}
-
 /// How families are found.
 #[derive(Clone, Debug)]
 pub struct FamilyConfig {
-    /// What makes a copy. The threshold of 0.8 is the level at which people say "the same text,
-    /// edited"; a lower one finds more and costs more candidates.
-    pub rule: CopyRule,
+    /// What makes a copy.
+    pub rule: Rule,
     /// How copies are put together.
     pub family: FamilyKind,
     /// How copies are looked for.
@@ -91,7 +67,7 @@ pub struct FamilyConfig {
 impl Default for FamilyConfig {
     fn default() -> Self {
         FamilyConfig {
-            rule: CopyRule::Threshold(0.8),
+            rule: Rule::default(),
             family: FamilyKind::default(),
             engine: Engine::default(),
             keep: Keep::default(),
@@ -106,7 +82,14 @@ impl Default for FamilyConfig {
 impl FamilyConfig {
     /// What makes the features that the rule needs.
     pub(crate) fn feature_maker(&self) -> Result<FeatureMaker, ClusterError> {
-        let Bands { bands, rows } = bands_for(self.rule)?;
+        if !self.rule.is_valid() {
+            return Err(ClusterError::BadParameter {
+                what: "the rule",
+                wanted: "a threshold above 0 and up to 1, or from 1 to 6 features",
+                got: self.rule.to_string(),
+            });
+        }
+        let Bands { bands, rows } = self.rule.bands();
         let seed = self.seed.clone();
         Ok(FeatureMaker::new(FeatureParams { groups: bands, group_size: rows, seed })?)
     }
@@ -144,14 +127,13 @@ impl FamilyConfig {
             progress,
         };
         let pairs = pairs.map(PairWriter::create).transpose()?;
-        let small =
-            sets.shingles() <= EXACT_SHINGLES && sets.shingles() * BYTES_A_SHINGLE <= self.memory;
+        let small = sets.shingles() <= EXACT_SHINGLES;
         let exact = match self.engine {
             Engine::Exact => true,
             Engine::Auto => small,
             Engine::Features => false,
         };
-        if let (CopyRule::Threshold(threshold), true) = (self.rule, exact) {
+        if let (Rule::Threshold(threshold), true) = (self.rule, exact) {
             let found = clock.time("join", 0, progress, || {
                 exact_pairs(&sets, count, threshold, self.threads, self.memory, progress)
             })?;
@@ -168,10 +150,10 @@ impl FamilyConfig {
         let families = clock.time("compare", u64::from(count), progress, || {
             by_walking(&sets, &buckets, count, params, pairs)
         })?;
-        let found = bands_for(self.rule)?;
+        let found = self.rule.bands();
         let Bands { bands, rows } = found;
         let engine = match self.rule {
-            CopyRule::Threshold(threshold) => format!(
+            Rule::Threshold(threshold) => format!(
                 "features and verification: {bands} bands of {rows} min-values find {:.2} % of \
                  the pairs at {threshold} and more above; every pair is verified exactly ({})",
                 100.0 * found.probability(threshold),
@@ -180,9 +162,10 @@ impl FamilyConfig {
                     _ => format!("the corpus is large, {} shingles in all", sets.shingles()),
                 }
             ),
-            CopyRule::Agreeing(least) => {
-                format!("features: copies agree in at least {least} of {bands}")
-            }
+            Rule::Features { needed, floor } => format!(
+                "features: copies agree in at least {needed} of {bands} and resemble their original by \
+                 at least {floor}"
+            ),
         };
         Ok((families, engine))
     }

@@ -9,17 +9,18 @@
 //! may be far below the threshold to it.
 //!
 //! Under a rule of features a copy belongs to the original it agrees with in most features; ties go
-//! to the earliest. The resemblance told is exact all the same.
+//! to the earliest. The resemblance is exact all the same, and at least the floor of the rule.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use wonbon_documents::Progress;
+use wonbon_rule::Rule;
 
 use crate::columns::{Column, ColumnWriter, Mark};
 use crate::error::ClusterError;
 use crate::union_find::UnionFind;
-use crate::walk::{Buckets, Candidates, Comparer, Met, Sets, Walk};
+use crate::walk::{Buckets, Comparer, Met, Sets, Walk};
 
 /// How copies are put together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,18 +32,9 @@ pub enum FamilyKind {
     Linked,
 }
 
-/// What makes a document a copy.
+/// Which original a representative belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CopyRule {
-    /// Exact resemblance of at least this.
-    Threshold(f64),
-    /// At least so many features agree.
-    Agreeing(u32),
-}
-
-/// What a representative is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Verdict {
+pub struct Assignment {
     /// The number of its original: itself if it is one.
     pub original: u32,
     /// Its exact resemblance to it.
@@ -118,7 +110,7 @@ impl PairWriter {
 #[derive(Clone, Copy)]
 pub struct FamilyParams<'a> {
     /// What makes a copy.
-    pub rule: CopyRule,
+    pub rule: Rule,
     /// How copies are put together.
     pub kind: FamilyKind,
     /// The first so many representatives are never copies.
@@ -131,11 +123,11 @@ pub struct FamilyParams<'a> {
 
 /// What is being decided.
 struct Deciding {
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<Assignment>,
     components: Option<UnionFind>,
     pairs: Option<PairWriter>,
     others: u32,
-    rule: CopyRule,
+    rule: Rule,
 }
 
 impl Deciding {
@@ -154,8 +146,8 @@ impl Deciding {
             return Ok(false);
         }
         let better = |one: &Met, other: &Met| match self.rule {
-            CopyRule::Threshold(_) => one.resembles_more(other),
-            CopyRule::Agreeing(_) => one.agreeing > other.agreeing,
+            Rule::Threshold(_) => one.resembles_more(other),
+            Rule::Features { .. } => one.agreeing > other.agreeing,
         };
         // Earlier ones come first, so that only a better one takes the place.
         let mut best: Option<&Met> = None;
@@ -167,22 +159,22 @@ impl Deciding {
         }
         if let Some(best) = best.filter(|_| who >= self.others) {
             let resemblance = best.resemblance();
-            self.verdicts[who as usize] = Verdict { original: best.other, resemblance };
+            self.verdicts[who as usize] = Assignment { original: best.other, resemblance };
             return Ok(false);
         }
         Ok(true)
     }
 }
 
-fn alone(count: u32) -> Vec<Verdict> {
-    (0..count).map(|original| Verdict { original, resemblance: 1.0 }).collect()
+fn alone(count: u32) -> Vec<Assignment> {
+    (0..count).map(|original| Assignment { original, resemblance: 1.0 }).collect()
 }
 
 /// What was found and what it cost.
 #[derive(Debug)]
 pub struct Families {
-    /// What each representative is.
-    pub verdicts: Vec<Verdict>,
+    /// Which original each representative belongs to.
+    pub verdicts: Vec<Assignment>,
     /// Pairs whose sets were compared.
     pub compared: u64,
 }
@@ -209,11 +201,7 @@ pub fn by_walking(
         others,
         rule,
     };
-    let candidates = match rule {
-        CopyRule::Threshold(threshold) => Candidates::Threshold(threshold),
-        CopyRule::Agreeing(least) => Candidates::Agreeing(least),
-    };
-    let walk = Walk { sets, buckets, candidates, others, threads, progress };
+    let walk = Walk { sets, buckets, rule, others, threads, progress };
     let compared = walk.run(
         &mut deciding,
         |deciding, who, other| match &mut deciding.components {
@@ -270,7 +258,7 @@ fn finish(sets: &Sets, mut deciding: Deciding, compared: u64) -> Result<Families
         by_root.sort_unstable();
         for (root, who) in by_root {
             let resemblance = comparer.compare(sets, root, who)?.resemblance();
-            deciding.verdicts[who as usize] = Verdict { original: root, resemblance };
+            deciding.verdicts[who as usize] = Assignment { original: root, resemblance };
         }
     }
     Ok(Families { verdicts: deciding.verdicts, compared })

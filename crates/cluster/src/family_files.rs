@@ -42,7 +42,7 @@ pub(crate) fn write_family_lines(
         if document < others {
             return Ok(());
         }
-        let told = selection.verdicts.get(document);
+        let told = selection.verdicts.row(document);
         if told.original != last_original.0 {
             let name =
                 if told.original == document { id.to_owned() } else { ids.get(told.original)? };

@@ -10,7 +10,6 @@
 //! Not here: what a word or a shingle is (`wonbon-text`), what a document is and how files become
 //! documents (`wonbon-documents`).
 
-pub mod bands;
 pub mod clustering;
 mod columns;
 pub mod corpus;

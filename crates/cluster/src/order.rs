@@ -9,6 +9,8 @@
 //! Cost: 12 bytes a document while it runs, 8 after; sorting happens in as many passes over the
 //! column as the memory asks for.
 
+use bytemuck::Pod;
+
 use crate::columns::Column;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
@@ -149,26 +151,44 @@ impl Members {
     }
 }
 
+/// What can be grouped: values as good as random.
+pub(crate) trait Value: Pod + Ord {
+    /// 64 of its bits.
+    fn high_bits(self) -> u64;
+}
+
+impl Value for u64 {
+    fn high_bits(self) -> u64 {
+        self
+    }
+}
+
+impl Value for u128 {
+    fn high_bits(self) -> u64 {
+        (self >> 64) as u64
+    }
+}
+
 /// Calls `each` with the numbers of all places that have the same value, ascending, for every value
 /// that at least two have. Places without a number are left out.
 ///
 /// Values are taken in ranges, each small enough to be sorted in the memory given: a range is one
 /// pass over the column.
-pub(crate) fn for_each_group(
-    column: &Column<u64>,
+pub(crate) fn for_each_group<T: Value>(
+    column: &Column<T>,
     number_of: impl Fn(u64) -> Option<u32>,
     memory: u64,
     mut each: impl FnMut(&[u32]) -> Result<(), ClusterError>,
 ) -> Result<(), ClusterError> {
-    let entry = size_of::<(u64, u32)>() as u64;
+    let entry = size_of::<(T, u32)>() as u64;
     // Values are as good as random, so that ranges are of almost equal size.
     let passes = (column.len() * entry).div_ceil(memory.max(1 << 20)).max(1);
-    let mut entries: Vec<(u64, u32)> = Vec::with_capacity((column.len() / passes) as usize);
+    let mut entries: Vec<(T, u32)> = Vec::with_capacity((column.len() / passes) as usize);
     let mut group = Vec::new();
     for pass in 0..passes {
         entries.clear();
         column.for_each(|place, value| {
-            if (u128::from(value) * u128::from(passes)) >> 64 == u128::from(pass)
+            if (u128::from(value.high_bits()) * u128::from(passes)) >> 64 == u128::from(pass)
                 && let Some(number) = number_of(place)
             {
                 entries.push((value, number));

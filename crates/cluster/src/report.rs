@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 
 use maud::html;
 use wonbon_pages::{Card, Cell, Page, bytes, thousands};
+use wonbon_rule::Kind;
 
 use crate::dedup::DedupSummary;
-use crate::verdicts::{Kind, Verdicts};
+use crate::verdicts::Verdicts;
 
 /// How many families are shown.
 pub const SHOWN_FAMILIES: usize = 20;
@@ -44,9 +45,9 @@ pub(crate) fn shown_families(verdicts: &Verdicts, others: u32) -> Vec<ShownFamil
         families.iter().enumerate().map(|(at, family)| (family.original, at)).collect();
     for wanted in [true, false] {
         for document in others..verdicts.len() {
-            let told = verdicts.get(document);
+            let told = verdicts.row(document);
             if told.kind.is_copy()
-                && (told.kind == Kind::Resembling) == wanted
+                && (told.kind == Kind::Copy) == wanted
                 && let Some(&at) = place.get(&told.original)
                 && families[at].copies.len() < SHOWN_COPIES
             {
@@ -121,7 +122,7 @@ impl Report<'_> {
         }
         let mut bins = [0_u64; 20];
         for document in self.others..self.verdicts.len() {
-            let told = self.verdicts.get(document);
+            let told = self.verdicts.row(document);
             if told.kind.is_copy() {
                 bins[((told.resemblance * 20.0) as usize).min(19)] += 1;
             }
@@ -163,10 +164,10 @@ impl Report<'_> {
         page.markup(html! { p.text { (shown) (more) } });
         for copy in &family.copies {
             let Some((id, copied)) = self.documents.get(copy) else { continue };
-            let told = self.verdicts.get(*copy);
+            let told = self.verdicts.row(*copy);
             let alike = format!(" · {} · resemblance {:.3}", told.kind, told.resemblance);
             page.markup(html! { h3 { code { (id) } (alike) } });
-            if told.kind == Kind::Resembling {
+            if told.kind == Kind::Copy {
                 page.differences(start(text, SHOWN_BYTES), start(copied, SHOWN_BYTES), AROUND);
             }
         }
@@ -260,12 +261,11 @@ impl Report<'_> {
 fn meaning(kind: Kind) -> &'static str {
     match kind {
         Kind::Empty => "no words; kept",
-        Kind::Single => "no copies",
-        Kind::Original => "has copies",
+        Kind::Original => "the first of its family; kept",
         Kind::Identical => "same bytes",
         Kind::SameText => "same words, other bytes",
         Kind::SameShingles => "same shingles, other words",
-        Kind::Resembling => "copy with differences",
+        Kind::Copy => "copy with differences",
     }
 }
 

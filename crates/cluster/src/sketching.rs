@@ -9,8 +9,8 @@
 
 use std::num::NonZeroUsize;
 
-use wonbon_sketch::rabin::RABIN_64;
-use wonbon_sketch::{FeatureMaker, Features, FeaturesBuilder, finalise};
+use wonbon_rule::{fingerprint_content_half, fingerprint_set};
+use wonbon_sketch::{FeatureMaker, Features, FeaturesBuilder};
 use wonbon_text::shingles::Shingler;
 
 /// Removes repetitions from the elements of one document after another.
@@ -112,7 +112,7 @@ pub struct Sketches {
     /// The fingerprint of each document's normal form.
     pub normal: Vec<u64>,
     /// The fingerprint of each document's set of shingles; 0 for a document without words.
-    pub set: Vec<u64>,
+    pub set: Vec<u128>,
     /// How many different shingles each document has.
     pub shingles: Vec<u32>,
     /// The features of each document, one after another; a document without shingles has zeros.
@@ -163,9 +163,9 @@ impl Sketcher {
         self.builder.clear();
         self.builder.update(set);
         self.builder.features_into(&mut self.features);
-        sketches.bytes.push(finalise(RABIN_64.fingerprint(bytes)));
-        sketches.normal.push(finalise(count.normal_form_hash ^ count.words.rotate_left(40)));
-        sketches.set.push(set_fingerprint(set));
+        sketches.bytes.push(fingerprint_content_half(bytes));
+        sketches.normal.push(count.normal_form_hash);
+        sketches.set.push(fingerprint_set(set));
         sketches.shingles.push(set.len() as u32);
         if set.is_empty() {
             sketches.features.extend(std::iter::repeat_n(0, self.groups));
@@ -175,27 +175,12 @@ impl Sketcher {
     }
 }
 
-/// The same for the same set in any order; 0 for the empty set only.
-#[must_use]
-pub fn set_fingerprint(set: &[u64]) -> u64 {
-    if set.is_empty() {
-        return 0;
-    }
-    let (mut sum, mut parity) = (0_u64, 0_u64);
-    for &element in set {
-        let mixed = (element ^ (element >> 31)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        sum = sum.wrapping_add(mixed ^ (mixed >> 32));
-        parity ^= mixed.rotate_left(17);
-    }
-    finalise(sum ^ finalise(parity ^ set.len() as u64)).max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use proptest::prelude::*;
-    use wonbon_sketch::ElementSet;
+    use wonbon_sketch::{ElementSet, finalise};
 
     use super::*;
 
@@ -219,11 +204,8 @@ mod tests {
             }
             let [right, left] = sets;
             let shared = distinct.count_shared(&right);
-            let overlap = ElementSet::new(left.clone()).overlap(&ElementSet::new(right));
+            let overlap = ElementSet::new(left).overlap(&ElementSet::new(right));
             prop_assert_eq!(shared, overlap.shared);
-            let mut turned = left.clone();
-            turned.reverse();
-            prop_assert_eq!(set_fingerprint(&left), set_fingerprint(&turned));
         }
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 //! use wonbon_documents::{Progress, Unwatched};
 //! use wonbon_cluster::stream::{FamilyConfig, StreamDocument, families_of};
-//! use wonbon_cluster::verdicts::Kind;
+//! use wonbon_rule::Kind;
 //! let folder = tempfile::tempdir()?;
 //! let words = (0..50).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
 //! let documents = ["a", "b"].map(|id| StreamDocument::new(id, &words));
@@ -36,17 +36,17 @@ use std::path::Path;
 use serde_json::json;
 use wonbon_documents::ordered::for_each_ordered;
 use wonbon_documents::{Progress, Value};
+use wonbon_rule::Kind;
 use wonbon_time::Timestamp;
 
 use crate::clustering::{ClusterMethod, Clusters, number_clusters};
 use crate::corpus::{Corpus, CorpusWriter, PART_BYTES, PieceColumns};
-use crate::deciding::bands_for;
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
 use crate::progress::PhaseClock;
 use crate::sketching::{Sketcher, Sketches};
 use crate::strings::StringColumn;
-use crate::verdicts::{Kind, Verdicts};
+use crate::verdicts::{FamilyRow, Verdicts};
 
 pub use crate::deciding::FamilyConfig;
 
@@ -95,13 +95,13 @@ impl StreamFamilies {
     /// What each document is, in the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = Result<NamedVerdict, ClusterError>> {
         (0..self.verdicts.len()).map(|document| {
-            let told = self.verdicts.get(document);
+            let FamilyRow { kind, family, original, resemblance } = self.verdicts.row(document);
             Ok(NamedVerdict {
                 id: self.ids.get(document)?,
-                kind: told.kind,
-                family: told.family,
-                original: self.ids.get(told.original)?,
-                resemblance: told.resemblance,
+                kind,
+                family,
+                original: self.ids.get(original)?,
+                resemblance,
             })
         })
     }
@@ -152,8 +152,8 @@ where
     I::IntoIter: Send,
 {
     let scratch = Scratch::new(folder)?;
-    let groups = bands_for(config.rule)?.bands;
     let maker = config.feature_maker()?;
+    let groups = config.rule.bands().bands;
     let clock = PhaseClock::new();
     let corpus = read_stream(
         documents.into_iter(),

@@ -1,83 +1,22 @@
-//! What every document is, as it is told: single, original, or a copy and of which kind.
+//! What every document of a corpus is, and of which family.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
+use wonbon_rule::{Kind, Verdict};
 
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
-use crate::families::Verdict;
+use crate::families::Assignment;
 use crate::order::{NOBODY, Representatives};
 
-/// What a document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Without words: nobody's copy and nobody's original.
-    Empty,
-    /// An original without copies.
-    Single,
-    /// An original with copies.
-    Original,
-    /// The same bytes as its original.
-    Identical,
-    /// Other bytes, the same words in the same order.
-    SameText,
-    /// Other words, the same set of shingles.
-    SameShingles,
-    /// Not the same, but a copy.
-    Resembling,
-}
-
-impl Kind {
-    /// All kinds.
-    pub const ALL: [Kind; 7] = [
-        Kind::Empty,
-        Kind::Single,
-        Kind::Original,
-        Kind::Identical,
-        Kind::SameText,
-        Kind::SameShingles,
-        Kind::Resembling,
-    ];
-
-    /// The word in files and tables.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Kind::Empty => "empty",
-            Kind::Single => "single",
-            Kind::Original => "original",
-            Kind::Identical => "identical",
-            Kind::SameText => "same-text",
-            Kind::SameShingles => "same-shingles",
-            Kind::Resembling => "resembling",
-        }
-    }
-
-    /// Whether it is left out of the kept rows.
-    #[must_use]
-    pub fn is_copy(self) -> bool {
-        self >= Kind::Identical
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
-
-/// What one document is.
+/// A document in the files of families.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Told {
+pub struct FamilyRow {
     /// What it is.
     pub kind: Kind,
     /// Its family: originals are numbered from one in keep order. None for an empty document.
     pub family: Option<u32>,
-    /// Its original: itself if it is one.
+    /// Its original: itself if it is none's copy.
     pub original: u32,
-    /// Its resemblance to its original.
+    /// Its resemblance to that; 0 for an empty document.
     pub resemblance: f64,
 }
 
@@ -85,7 +24,7 @@ pub struct Told {
 #[derive(Debug)]
 pub struct Verdicts {
     representatives: Representatives,
-    verdicts: Vec<Verdict>,
+    assignments: Vec<Assignment>,
     /// For each representative that is an original, the number of its family.
     families: Vec<u32>,
     /// For each document, its kind.
@@ -104,36 +43,35 @@ impl Verdicts {
     pub fn new(
         corpus: &Corpus,
         representatives: Representatives,
-        verdicts: Vec<Verdict>,
+        assignments: Vec<Assignment>,
         others: u32,
     ) -> Result<Self, ClusterError> {
         let count = representatives.documents.len();
         let (mut families, mut sizes) = (vec![0; count], vec![0_u32; count]);
         let mut family = 0;
-        for (number, verdict) in (0..).zip(&verdicts) {
-            if verdict.original == number {
+        for (number, assignment) in (0..).zip(&assignments) {
+            if assignment.original == number {
                 family += 1;
                 families[number as usize] = family;
             }
         }
         for &number in representatives.of.iter().filter(|&&number| number != NOBODY) {
-            sizes[verdicts[number as usize].original as usize] += 1;
+            sizes[assignments[number as usize].original as usize] += 1;
         }
         let mut kinds = vec![Kind::Empty; representatives.of.len()];
         let original_of = |document: usize| {
             let number = representatives.of[document];
             (number != NOBODY).then(|| {
-                (number, representatives.documents[verdicts[number as usize].original as usize])
+                (number, representatives.documents[assignments[number as usize].original as usize])
             })
         };
         let bytes = corpus.bytes()?.read_all()?;
         for (document, kind) in kinds.iter_mut().enumerate() {
             let Some((number, original)) = original_of(document) else { continue };
-            let verdict = verdicts[number as usize];
             *kind = if original as usize == document || (document as u32) < others {
-                if sizes[verdict.original as usize] > 1 { Kind::Original } else { Kind::Single }
-            } else if verdict.original != number {
-                Kind::Resembling
+                Kind::Original
+            } else if assignments[number as usize].original != number {
+                Kind::Copy
             } else if bytes[document] == bytes[original as usize] {
                 Kind::Identical
             } else {
@@ -150,23 +88,33 @@ impl Verdicts {
                 *kind = Kind::SameText;
             }
         }
-        Ok(Verdicts { representatives, verdicts, families, kinds, sizes })
+        Ok(Verdicts { representatives, assignments, families, kinds, sizes })
     }
 
-    /// What a document is.
+    /// What is said of a document. Features are not compared.
     #[must_use]
-    pub fn get(&self, document: u32) -> Told {
+    pub fn get(&self, document: u32) -> Verdict<u32> {
+        let FamilyRow { kind, original, resemblance, .. } = self.row(document);
+        if !kind.is_copy() {
+            return Verdict::alone(kind);
+        }
+        Verdict { original: Some(original), resemblance: Some(resemblance), ..Verdict::alone(kind) }
+    }
+
+    /// A document as the files of families have it.
+    #[must_use]
+    pub fn row(&self, document: u32) -> FamilyRow {
         let kind = self.kinds[document as usize];
         let number = self.representatives.of[document as usize];
         if number == NOBODY {
-            return Told { kind, family: None, original: document, resemblance: 0.0 };
+            return FamilyRow { kind, family: None, original: document, resemblance: 0.0 };
         }
-        let verdict = self.verdicts[number as usize];
-        Told {
+        let Assignment { original, resemblance } = self.assignments[number as usize];
+        FamilyRow {
             kind,
-            family: Some(self.families[verdict.original as usize]),
-            original: self.representatives.documents[verdict.original as usize],
-            resemblance: verdict.resemblance,
+            family: Some(self.families[original as usize]),
+            original: self.representatives.documents[original as usize],
+            resemblance,
         }
     }
 

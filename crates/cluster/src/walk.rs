@@ -18,6 +18,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wonbon_documents::Progress;
+use wonbon_rule::Rule;
 
 use crate::columns::Column;
 use crate::corpus::Corpus;
@@ -195,15 +196,6 @@ impl Comparer {
     }
 }
 
-/// Who may be met.
-#[derive(Clone, Copy, Debug)]
-pub enum Candidates {
-    /// Whoever shares a bucket and is not too different in size to reach this resemblance.
-    Threshold(f64),
-    /// Whoever shares so many buckets.
-    Agreeing(u32),
-}
-
 /// How the walk goes.
 #[derive(Clone, Copy)]
 pub struct Walk<'a> {
@@ -211,8 +203,8 @@ pub struct Walk<'a> {
     pub sets: &'a Sets,
     /// The buckets.
     pub buckets: &'a Buckets,
-    /// Who may be met.
-    pub candidates: Candidates,
+    /// What makes a copy, and so who may be met.
+    pub rule: Rule,
     /// Representatives below this number do not look for others, and are met by all.
     pub others: u32,
     /// Threads.
@@ -276,7 +268,7 @@ impl Chains {
 impl Walk<'_> {
     /// Goes through all representatives that share a bucket with anybody.
     ///
-    /// `wanted` tells whether a pair is worth verifying, beyond what [`Candidates`] say; it may only
+    /// `wanted` tells whether a pair is worth verifying, beyond what the rule says; it may only
     /// leave out pairs that change nothing. `decide` hears whom each one met (only those that reach
     /// the threshold, or agree enough) and tells whether later ones shall meet it. Returns how many
     /// pairs were verified.
@@ -354,17 +346,12 @@ impl Walk<'_> {
     fn gather(&self, question: &mut Question, chains: &Chains) {
         let Question { who, candidates, .. } = question;
         candidates.clear();
-        let size = self.sets.size(*who);
+        let (size, least) = (self.sets.size(*who), self.rule.least_resemblance());
         for &bucket in self.buckets.of(*who) {
             chains.for_each(bucket, |other| {
-                let possible = match self.candidates {
-                    Candidates::Agreeing(_) => true,
-                    Candidates::Threshold(threshold) => {
-                        let theirs = self.sets.size(other);
-                        f64::from(size.min(theirs)) / f64::from(size.max(theirs)) >= threshold
-                    }
-                };
-                if possible {
+                // Sets of sizes too different cannot resemble each other enough.
+                let theirs = self.sets.size(other);
+                if f64::from(size.min(theirs)) / f64::from(size.max(theirs)) >= least {
                     candidates.push((other, 1));
                 }
             });
@@ -375,7 +362,8 @@ impl Walk<'_> {
             kept.1 += u32::from(same);
             same
         });
-        if let Candidates::Agreeing(least) = self.candidates {
+        let least = self.rule.least_agreeing() as u32;
+        if least > 1 {
             candidates.retain(|&(_, agreeing)| agreeing >= least);
         }
     }
@@ -409,11 +397,7 @@ impl Walk<'_> {
         for &(other, agreeing) in &question.candidates {
             match comparer.compare(self.sets, question.who, other) {
                 Ok(met) => {
-                    let reaches = match self.candidates {
-                        Candidates::Threshold(threshold) => met.resemblance() >= threshold,
-                        Candidates::Agreeing(_) => true,
-                    };
-                    if reaches {
+                    if self.rule.makes_a_copy(met.resemblance(), agreeing as usize) {
                         question.met.push(Met { agreeing, ..met });
                     }
                 }

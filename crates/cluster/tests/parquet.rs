@@ -18,11 +18,12 @@ use parquet::file::properties::WriterProperties;
 use wonbon_cluster::ClusterError;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
-use wonbon_cluster::families::{CopyRule, FamilyKind};
+use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
 use wonbon_documents::{
     Dates, FieldNames, InputError, Inputs, Limits, Piece, Pieces, Rows, Unwatched,
 };
+use wonbon_rule::Rule;
 
 fn text(start: i64) -> String {
     (start..start + 60).map(|word| format!("word{word}")).collect::<Vec<_>>().join(" ")
@@ -73,7 +74,7 @@ fn run_on(
         fields: FieldNames::default(),
         dates: Dates::default(),
         method: FamilyConfig {
-            rule: CopyRule::Threshold(0.8),
+            rule: Rule::Threshold(0.8),
             family: FamilyKind::Star,
             engine: Engine::Auto,
             keep: Keep::First,

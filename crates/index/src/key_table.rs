@@ -10,6 +10,11 @@
 //! two, each on its own (extendible hashing), so that no insert ever waits for the whole table and
 //! the load stays between 0.78 and 0.88.
 //!
+//! Many entries of one hash would make everything near them slow: every look-up and insert would walk
+//! through all of them. The table notices when an entry ends up far from its bucket ([`CROWDED_BUCKETS`]);
+//! whoever uses the table then takes the entries of a hash that has [`CROWD`] or more out of it and keeps
+//! them as a list.
+//!
 //! Cost: about 4.9 bytes an entry; a look-up reads one cache line, sometimes two, and calls back for
 //! one slot in five that does not fit. An insert moves about eight entries, spread over time.
 
@@ -25,6 +30,10 @@ const REMOVED: u32 = u32::MAX - 1;
 const BUCKET_ENTRIES: usize = 16;
 /// A shard with more entries than this is split.
 const SHARD_ENTRIES: usize = 4096;
+/// So many entries of one hash are better kept as a list.
+pub(crate) const CROWD: usize = 64;
+/// An entry so many buckets behind its own is a sign of a crowd.
+const CROWDED_BUCKETS: usize = CROWD / BUCKET_ENTRIES;
 
 type Bucket = [u32; BUCKET_ENTRIES];
 
@@ -52,8 +61,9 @@ impl KeyTable {
         KeyTable { directory: vec![0], depth: 0, shards: vec![Shard::sized(0, 0)], entries: 0 }
     }
 
-    /// A table of the slots 0, 1, 2, ... with these hashes, built at once.
-    pub(crate) fn build(hashes: &[u64]) -> Self {
+    /// A table of the slots 0, 1, 2, ... with these hashes, built at once. Slots of a hash that has a
+    /// crowd are handed to `crowd` instead.
+    pub(crate) fn build(hashes: &[u64], mut crowd: impl FnMut(u64, &[u32])) -> Self {
         let mut depth = 0;
         while hashes.len() >> depth > SHARD_ENTRIES / 2 {
             depth += 1;
@@ -74,17 +84,17 @@ impl KeyTable {
             sorted[*at] = slot as u32;
             *at += 1;
         }
+        let mut entries = 0;
         let shards = starts
             .windows(2)
             .map(|ends| {
-                let mut shard = Shard::sized(depth, ends[1] - ends[0]);
-                for &slot in &sorted[ends[0]..ends[1]] {
-                    shard.place(hashes[slot as usize], slot);
-                }
+                let slots = &mut sorted[ends[0]..ends[1]];
+                let shard = Shard::filled(depth, slots, |slot| hashes[slot as usize], &mut crowd);
+                entries += shard.used;
                 shard
             })
             .collect();
-        KeyTable { directory: (0..1 << depth).collect(), depth, shards, entries: hashes.len() }
+        KeyTable { directory: (0..1 << depth).collect(), depth, shards, entries }
     }
 
     /// Where entries of this hash stand. Apart from [`Place::find`], so that whoever looks into several
@@ -103,15 +113,15 @@ impl KeyTable {
         self.place(hash).find(each);
     }
 
-    /// Adds a slot under a hash. `hash_of` tells the hash of any slot in the table.
-    pub(crate) fn insert(&mut self, hash: u64, slot: u32, hash_of: impl Fn(u32) -> u64) {
+    /// Adds a slot under a hash; returns whether there may be a crowd. `hash_of` gives the hash of any
+    /// slot in the table.
+    pub(crate) fn insert(&mut self, hash: u64, slot: u32, hash_of: impl Fn(u32) -> u64) -> bool {
         loop {
             let number = self.directory[first_bits(hash, self.depth)] as usize;
             let shard = &mut self.shards[number];
             if shard.used < shard.room() {
-                shard.place(hash, slot);
                 self.entries += 1;
-                return;
+                return shard.place(hash, slot) >= CROWDED_BUCKETS;
             }
             // Many entries of one hash cannot be split apart; the directory must not grow for them.
             let even = (self.entries >> shard.depth) >= SHARD_ENTRIES / 16;
@@ -257,16 +267,54 @@ impl Shard {
         if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
     }
 
-    fn place(&mut self, hash: u64, slot: u32) {
+    /// A shard of these slots, without the slots of crowds, which are handed over.
+    fn filled(
+        depth: u32,
+        slots: &mut [u32],
+        hash_of: impl Fn(u32) -> u64,
+        mut crowd: impl FnMut(u64, &[u32]),
+    ) -> Self {
+        // More than a shard has room for can only be a crowd: no use in placing it first.
+        if slots.len() <= SHARD_ENTRIES {
+            let mut shard = Shard::sized(depth, slots.len());
+            let crowded = slots.iter().fold(false, |crowded, &slot| {
+                crowded | (shard.place(hash_of(slot), slot) >= CROWDED_BUCKETS)
+            });
+            if !crowded {
+                return shard;
+            }
+        }
+        slots.sort_unstable_by_key(|&slot| (hash_of(slot), slot));
+        let groups = || slots.chunk_by(|&one, &other| hash_of(one) == hash_of(other));
+        let (mut alone, mut shard_slots) = (0, Vec::new());
+        for group in groups() {
+            if group.len() >= CROWD {
+                crowd(hash_of(group[0]), group);
+            } else {
+                alone += group.len();
+                shard_slots.extend_from_slice(group);
+            }
+        }
+        let mut shard = Shard::sized(depth, alone);
+        for slot in shard_slots {
+            shard.place(hash_of(slot), slot);
+        }
+        shard
+    }
+
+    /// Places an entry; returns how many buckets behind its own.
+    fn place(&mut self, hash: u64, slot: u32) -> usize {
         let mut at = self.bucket_of(hash);
+        let mut behind = 0;
         loop {
             let free = |&entry: &u32| entry == FREE || entry == REMOVED;
             if let Some(place) = self.buckets[at].iter().position(free) {
                 self.used += usize::from(self.buckets[at][place] == FREE);
                 self.buckets[at][place] = entry(hash, slot);
-                return;
+                return behind;
             }
             at = self.behind(at);
+            behind += 1;
         }
     }
 
@@ -321,7 +369,8 @@ mod tests {
         for (slot, &hash) in hashes.iter().enumerate() {
             grown.insert(hash, slot as u32, |slot| hashes[slot as usize]);
         }
-        for table in [&grown, &KeyTable::build(&hashes)] {
+        let built = KeyTable::build(&hashes, |_, _| panic!("no crowd"));
+        for table in [&grown, &built] {
             let mut others = 0;
             for (slot, &hash) in hashes.iter().enumerate() {
                 let slots = found(table, hash);
@@ -350,6 +399,30 @@ mod tests {
             assert!(table.remove(hash, slot));
         }
         assert_eq!(found(&table, hash).len(), 19_800);
+    }
+
+    #[test]
+    fn crowds_are_handed_over_when_a_table_is_built() {
+        // Two crowds, one far larger than a shard, among a hundred thousand others.
+        let mut hashes: Vec<u64> = (0..100_000).map(mix).collect();
+        hashes.extend(std::iter::repeat_n(mix(1_000_000), 20_000));
+        hashes.extend(std::iter::repeat_n(mix(2_000_000), CROWD));
+        hashes.extend(std::iter::repeat_n(mix(3_000_000), CROWD - 1));
+        let mut crowds = HashMap::new();
+        let table = KeyTable::build(&hashes, |hash, slots| {
+            assert_eq!(crowds.insert(hash, slots.len()), None);
+        });
+        assert_eq!(crowds.get(&mix(1_000_000)), Some(&20_000));
+        // What is barely a crowd may stay, if it crowds nobody.
+        assert!(crowds.keys().all(|&hash| hash != mix(3_000_000)));
+        let found_or_handed = |hash| {
+            let there = |&slot: &u32| hashes[slot as usize] == hash;
+            crowds.get(&hash).copied().unwrap_or(0)
+                + found(&table, hash).iter().filter(|s| there(s)).count()
+        };
+        assert_eq!(found_or_handed(mix(2_000_000)), CROWD);
+        assert_eq!(found_or_handed(mix(3_000_000)), CROWD - 1);
+        assert!((0..100_000).all(|n| found_or_handed(mix(n)) == 1));
     }
 
     proptest! {

@@ -25,7 +25,7 @@ mod snapshot;
 mod subsets;
 
 pub use error::IndexError;
-pub use memory::MemoryIndex;
+pub use memory::{Closest, MemoryIndex};
 
 /// The store's number of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

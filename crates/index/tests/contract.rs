@@ -224,3 +224,85 @@ fn a_snapshot_reads_back_and_a_damaged_one_is_refused() {
     }
     refused(&[&whole[..], b"x"].concat(), "one byte more");
 }
+
+/// Features of which the first has one of two values, so that half of all originals are a crowd there.
+fn crowded(row: u32) -> Vec<u64> {
+    let row = u64::from(row);
+    vec![row % 2, row / 10, row / 3, row, row % 700, row % 5000]
+}
+
+#[test]
+fn crowds_are_found_and_removed_like_others() {
+    for agreeing in [1, 2] {
+        let params = IndexParams { features: 6, agreeing };
+        let mut model = Model::default();
+        let mut grown = MemoryIndex::new(params).unwrap();
+        for row in 0..3000 {
+            grown.insert(Row(row), &crowded(row)).unwrap();
+            model.0.insert(Row(row), crowded(row));
+        }
+        for row in (0..3000).step_by(7) {
+            assert!(grown.remove(Row(row), &crowded(row)).unwrap());
+            assert!(!grown.remove(Row(row), &crowded(row)).unwrap());
+            model.0.remove(&Row(row));
+        }
+        let (rows, features): (Vec<Row>, Vec<Vec<u64>>) =
+            model.0.iter().map(|(row, features)| (*row, features.clone())).unzip();
+        let built = MemoryIndex::build(params, rows, features.concat()).unwrap();
+        for index in [&grown, &built] {
+            assert_eq!(index.len(), model.0.len());
+            for asked in (0..3100).step_by(31) {
+                let asked = crowded(asked);
+                assert_eq!(index.matches(&asked).unwrap(), model.matches(&asked, agreeing));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_closest_are_those_that_agree_most() {
+    let params = IndexParams { features: 6, agreeing: 1 };
+    let mut index = MemoryIndex::new(params).unwrap();
+    let mut model = Model::default();
+    for row in 0..3000 {
+        index.insert(Row(row), &crowded(row)).unwrap();
+        model.0.insert(Row(row), crowded(row));
+    }
+    for asked in (0..3000).step_by(17) {
+        let mut expected = model.matches(&crowded(asked), 1);
+        expected.sort_by_key(|found| (std::cmp::Reverse(found.agreeing), found.row));
+        for most in [1, 5, 100, 10_000] {
+            let closest = index.closest(&crowded(asked), most).unwrap();
+            assert_eq!(closest.complete, expected.len() <= most);
+            assert_eq!(closest.matches.len(), expected.len().min(most));
+            let agreeing = |found: &[Match]| -> Vec<usize> {
+                found.iter().map(|found| found.agreeing).collect()
+            };
+            assert_eq!(agreeing(&closest.matches), agreeing(&expected[..closest.matches.len()]));
+            assert_eq!(closest.matches[0].row, Row(asked));
+            if closest.complete {
+                assert_eq!(closest.matches, expected);
+            }
+        }
+    }
+    assert!(index.closest(&[], 10).unwrap().matches.is_empty());
+    assert!(index.closest(&[1], 10).is_err());
+}
+
+#[test]
+fn what_too_many_have_in_common_is_passed_over_and_said() {
+    let params = IndexParams { features: 6, agreeing: 1 };
+    let mut index = MemoryIndex::new(params).unwrap();
+    // Everyone has the first feature in common, two of three thousand the last.
+    let features = |row: u32| {
+        let alone = |place: u64| u64::from(row) * 10 + place;
+        vec![7, alone(1), alone(2), alone(3), alone(4), u64::from(row % 50_000)]
+    };
+    for row in 0..100_000 {
+        index.insert(Row(row), &features(row)).unwrap();
+    }
+    let closest = index.closest(&features(70_000), 10).unwrap();
+    assert!(!closest.complete);
+    let rows: Vec<(Row, usize)> = closest.matches.iter().map(|m| (m.row, m.agreeing)).collect();
+    assert_eq!(rows, [(Row(70_000), 6), (Row(20_000), 2)]);
+}

@@ -33,7 +33,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::checkpoints::checkpoint_waiting;
 use crate::database::{Database, open_immutable};
 use crate::error::StoreError;
-use crate::params::drawn_bytes;
+use crate::params::random_bytes;
 use crate::store_files::StoreFiles;
 
 /// The name of the mark in `meta`.
@@ -47,7 +47,7 @@ const LOG_HEADER_BYTES: u64 = 32;
 
 /// Random hexadecimal digits that nobody else has.
 pub(crate) fn draw_name() -> String {
-    format!("{:016x}", u64::from_le_bytes(*drawn_bytes().first_chunk().expect("16")))
+    format!("{:016x}", u64::from_le_bytes(*random_bytes().first_chunk().expect("16")))
 }
 
 /// Whether what is derived from the database beside it was derived from this one. Refuses a log of

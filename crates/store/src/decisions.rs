@@ -22,11 +22,12 @@ use std::sync::mpsc;
 use wonbon_time::Timestamp;
 
 use crate::database::Record;
-use crate::document::{Expected, Kind};
+use crate::document::Expected;
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::writer::{Request, Writer};
 use crate::writer_queue::writer_ended;
+use wonbon_rule::Kind;
 
 /// The longest reason, in characters.
 pub const MOST_REASON_CHARACTERS: usize = 1000;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use wonbon_index::Row;
+use wonbon_rule::Verdict;
 use wonbon_time::Timestamp;
 
 use crate::decisions::Decision;
@@ -161,62 +162,6 @@ impl OwnedDocument {
     }
 }
 
-/// What a document is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// Nothing stored earlier is like it.
-    Original,
-    /// Like its original by the rule.
-    Copy,
-    /// Has its original's bytes.
-    Identical,
-    /// Has its original's words in their order, in other bytes.
-    SameText,
-    /// Has its original's shingles in another order or number.
-    SameShingles,
-    /// Has no words: nobody's copy and nobody's original.
-    Empty,
-}
-
-impl Kind {
-    /// All of them, in the order of their numbers in the database.
-    pub const ALL: [Kind; 6] = [
-        Kind::Original,
-        Kind::Copy,
-        Kind::Identical,
-        Kind::SameText,
-        Kind::SameShingles,
-        Kind::Empty,
-    ];
-
-    /// The name in tables and JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Original => "original",
-            Kind::Copy => "copy",
-            Kind::Identical => "identical",
-            Kind::SameText => "same-text",
-            Kind::SameShingles => "same-shingles",
-            Kind::Empty => "empty",
-        }
-    }
-
-    /// Whether it is a copy of any kind.
-    #[must_use]
-    pub fn is_copy(self) -> bool {
-        !matches!(self, Kind::Original | Kind::Empty)
-    }
-
-    pub(crate) fn number(self) -> i64 {
-        self as i64
-    }
-
-    pub(crate) fn from_number(number: i64) -> Option<Kind> {
-        usize::try_from(number).ok().and_then(|number| Kind::ALL.get(number).copied())
-    }
-}
-
 /// What storing did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stored {
@@ -226,26 +171,6 @@ pub enum Stored {
     Updated,
     /// The key was known with this very content and creation time: nothing changed.
     Unchanged,
-}
-
-/// What is said of a document.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
-    /// What it is.
-    pub kind: Kind,
-    /// The key of its original, if it is a copy.
-    pub original: Option<String>,
-    /// Its exact resemblance to the original, if it is a copy.
-    pub resemblance: Option<f64>,
-    /// How many features it shares with the original, if it is a copy.
-    pub features_equal: Option<usize>,
-}
-
-impl Verdict {
-    /// Of a document that is no copy.
-    pub(crate) fn alone(kind: Kind) -> Self {
-        Verdict { kind, original: None, resemblance: None, features_equal: None }
-    }
 }
 
 /// What became of a document that was added.

@@ -25,12 +25,12 @@ use wonbon_time::Timestamp;
 
 use crate::copy_features::CopyFeatures;
 use crate::database::{Database, Record, Standing};
-use crate::document::{Kind, Order};
+use crate::document::Order;
 use crate::error::StoreError;
 use crate::judge::{Asked, Judge, Judgement, ShingleCache};
 use crate::prepare::Preparer;
 use crate::questions::resemblance_of_versions;
-use crate::rule::Rule;
+use wonbon_rule::{Kind, Rule, Verdict};
 
 /// Something done to the index of originals.
 enum Done {
@@ -57,6 +57,8 @@ pub(crate) struct Families {
     again: BTreeSet<Order>,
     /// Since the transaction began.
     done: Vec<Done>,
+    /// Whether candidates of the last arriving document were left unverified.
+    pub(crate) stopped_early: bool,
 }
 
 impl Families {
@@ -79,6 +81,7 @@ impl Families {
             next_row: 0,
             again: BTreeSet::new(),
             done: Vec::new(),
+            stopped_early: false,
             database,
         };
         families.read_counters()?;
@@ -172,10 +175,11 @@ impl Families {
             preparer: &self.preparer,
         };
         let judgement = judge.judge(&asked, &mut self.shingles)?;
-        if let (Rule::Threshold(_), Some(shingles)) = (self.rule, shingles) {
+        if let (true, Some(shingles)) = (self.rule.least_resemblance() > 0.0, shingles) {
             self.shingles.put(record.row, shingles);
         }
         record.standing = judgement.standing;
+        self.stopped_early = judgement.stopped_early;
         Ok(judgement)
     }
 
@@ -326,14 +330,12 @@ impl Families {
 }
 
 /// Standing as people are told it; the resemblance only where the decision needed it.
-pub(crate) fn verdict(
-    database: &Database,
-    standing: &Standing,
-) -> Result<crate::document::Verdict, StoreError> {
-    Ok(crate::document::Verdict {
+pub(crate) fn verdict(database: &Database, standing: &Standing) -> Result<Verdict, StoreError> {
+    Ok(Verdict {
         kind: standing.kind,
         original: standing.original.map(|original| database.key(original)).transpose()?,
         resemblance: standing.resemblance,
         features_equal: standing.features_equal,
+        stopped_early: false,
     })
 }

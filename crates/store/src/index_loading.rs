@@ -12,8 +12,8 @@ use std::path::Path;
 use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
 
 use crate::database::Database;
-use crate::document::Kind;
 use crate::error::StoreError;
+use wonbon_rule::Kind;
 
 /// The index as it stands in the database.
 pub(crate) struct LoadedIndex {

@@ -37,7 +37,6 @@ mod params;
 mod prepare;
 mod questions;
 mod recent_values;
-mod rule;
 mod search;
 mod shingle_index;
 mod store;
@@ -51,12 +50,12 @@ mod writer_queue;
 pub use counts::Counts;
 pub use decisions::{By, Decision, DecisionChange, DecisionEntry, LOCAL, MOST_REASON_CHARACTERS};
 pub use document::{
-    Added, Content, Edit, Expected, Kind, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument, Stored,
-    StoredDocument, Verdict,
+    Added, Content, Edit, Expected, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument, Stored,
+    StoredDocument,
 };
 pub use error::StoreError;
 pub use listing::{Families, FamiliesAfter, FamilyPart, FamilySummary, Listed};
-pub use params::{NotASeed, SeedSource, StoreParams};
+pub use params::{MadeBy, NotASeed, SeedSource, StoreParams};
 pub use prepare::Prepared;
 pub use questions::{
     Answer, Changes, ChangesQuestion, CollapseConfig, Collapsed, Copies, Copy, Differing, Finding,
@@ -65,11 +64,11 @@ pub use questions::{
     Source, SourcePassage, Sources, SourcesQuestion, SweepChanges, Unexplained, Version,
     WatchReport, Watched, collapse, most_verified,
 };
-pub use rule::{FEATURE_COUNT, NotARule, Rule};
 pub use search::{SearchResult, SearchResults};
 pub use store::{DiskBytes, OldStore, Pending, Store};
 pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};
 pub use verify::Verified;
 pub use wonbon_index::Row;
+pub use wonbon_rule::{Bands, FEATURE_COUNT, Kind, NotARule, Rule, Verdict};
 pub use wonbon_search::{Page, Query, QueryError, SearchError, Snippet};
 pub use wonbon_sketch::{Estimate, Overlap};

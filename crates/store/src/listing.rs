@@ -11,11 +11,12 @@ use wonbon_time::Timestamp;
 
 use crate::database::{Database, Record};
 use crate::decisions::Decision;
-use crate::document::{Kind, StoredDocument};
+use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::families::verdict;
 use crate::store::Store;
 use crate::time_columns::time;
+use wonbon_rule::Kind;
 
 /// A document in a list: what is known of it without its text.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,18 +5,17 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use wonbon_index::IndexParams;
+use wonbon_rule::{Bands, Rule};
 use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, MAX_SHINGLE_WORDS, SHINGLE_HASH_VERSION};
 use wonbon_text::words::NORMAL_FORM_VERSION;
 
 use crate::error::StoreError;
-use crate::rule::{FEATURE_COUNT, Rule};
 
-/// What share of the documents exactly at the threshold finds its original, at least.
-const RECALL: f64 = 0.99;
-
-/// The most features under a threshold: each costs a table of the index, about 13 bytes an original.
-const MOST_FEATURES: usize = 12;
+/// The version of the fingerprints of contents, texts and shingle sets (`wonbon_rule::Fingerprints`).
+/// Stores made before there was one have fingerprints of version 1.
+const FINGERPRINT_VERSION: u32 = 2;
+const FINGERPRINT_VERSION_NAME: &str = "fingerprint version";
 
 /// Where the permutations come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +27,16 @@ pub enum SeedSource {
 }
 
 impl SeedSource {
+    /// A new secret.
+    ///
+    /// # Panics
+    ///
+    /// When the system has no random bytes, which means that nothing can be kept secret on it.
+    #[must_use]
+    pub fn draw() -> Self {
+        SeedSource::Secret(random_bytes())
+    }
+
     fn seed(&self) -> Seed {
         match self {
             SeedSource::Number(number) => Seed::number(*number),
@@ -75,20 +84,16 @@ impl FromStr for SeedSource {
 
     fn from_str(text: &str) -> Result<Self, NotASeed> {
         if text == "secret" {
-            return Ok(SeedSource::Secret(drawn_bytes()));
+            return Ok(SeedSource::draw());
         }
         text.parse().map(SeedSource::Number).map_err(|_| NotASeed)
     }
 }
 
-/// Sixteen bytes that nobody else has: the standard library's random keys, which come from the
-/// system, through its keyed hash.
-pub(crate) fn drawn_bytes() -> [u8; 16] {
-    use std::hash::{BuildHasher, RandomState};
-    let half = || RandomState::new().hash_one(std::time::Instant::now()).to_le_bytes();
+/// Sixteen bytes from the system's random generator.
+pub(crate) fn random_bytes() -> [u8; 16] {
     let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&half());
-    bytes[8..].copy_from_slice(&half());
+    getrandom::fill(&mut bytes).expect("the system gives random bytes");
     bytes
 }
 
@@ -101,15 +106,29 @@ pub struct StoreParams {
     pub shingle_words: NonZeroUsize,
     /// Where the permutations come from.
     pub seed: SeedSource,
+    /// Which program made the store; decides what is not a choice.
+    pub made_by: MadeBy,
 }
 
-/// The papers' 2 of 6 over shingles of five words, under the published seed number 0.
+/// What a store took from the program that made it. New stores take what is right today; stores of earlier
+/// programs keep what they have, because their rows were written with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MadeBy {
+    /// Bands and fingerprints as `wonbon-rule` has them.
+    #[default]
+    Current,
+    /// Sets were fingerprinted in order and with 64 bits, and the bands of a threshold missed up to 1 %.
+    Earlier(Bands),
+}
+
+/// An exact threshold of 0.8 over shingles of five words, under a secret seed drawn at this moment.
 impl Default for StoreParams {
     fn default() -> Self {
         StoreParams {
             rule: Rule::default(),
             shingle_words: DEFAULT_SHINGLE_WORDS,
-            seed: SeedSource::Number(0),
+            seed: SeedSource::draw(),
+            made_by: MadeBy::Current,
         }
     }
 }
@@ -118,17 +137,12 @@ impl StoreParams {
     /// k, s and z: how features are made and how many must agree.
     #[must_use]
     pub fn features(&self) -> (FeatureParams, IndexParams) {
-        let (groups, group_size, agreeing) = match self.rule {
-            Rule::Features(agreeing) => {
-                (FEATURE_COUNT, FeatureParams::default().group_size, agreeing)
-            }
-            Rule::Threshold(threshold) => {
-                let (groups, group_size) = for_threshold(threshold);
-                (groups, group_size, 1)
-            }
+        let Bands { bands, rows } = match self.made_by {
+            MadeBy::Current => self.rule.bands(),
+            MadeBy::Earlier(bands) => bands,
         };
-        let features = FeatureParams { groups, group_size, seed: self.seed.seed() };
-        (features, IndexParams { features: groups, agreeing })
+        let features = FeatureParams { groups: bands, group_size: rows, seed: self.seed.seed() };
+        (features, IndexParams { features: bands, agreeing: self.rule.least_agreeing() })
     }
 
     /// What makes the features.
@@ -152,6 +166,7 @@ impl StoreParams {
             ("features that must agree", index.agreeing.to_string()),
             ("normal form version", NORMAL_FORM_VERSION.to_string()),
             ("shingle hash version", SHINGLE_HASH_VERSION.to_string()),
+            (FINGERPRINT_VERSION_NAME, FINGERPRINT_VERSION.to_string()),
         ]
     }
 
@@ -165,17 +180,40 @@ impl StoreParams {
             value(name).ok_or_else(|| damaged(format!("it does not say what its {name} is")))
         };
         let wrong = |name: &str, value: &str| damaged(format!("its {name} is given as {value:?}"));
-        let (rule, words, seed) = (read("rule")?, read("shingle words")?, read("seed")?);
-        let words_number: Option<NonZeroUsize> = words.parse().ok();
+        let number = |name: &'static str| {
+            let text = read(name)?;
+            let number: Option<NonZeroUsize> = text.parse().ok();
+            number.ok_or_else(|| wrong(name, &text))
+        };
+        let (rule_text, seed) = (read("rule")?, read("seed")?);
+        let mut rule: Rule = rule_text.parse().map_err(|_| wrong("rule", &rule_text))?;
+        let made_by = match value(FINGERPRINT_VERSION_NAME) {
+            Some(_) => MadeBy::Current,
+            None => {
+                // There was no floor.
+                if let Rule::Features { floor, .. } = &mut rule {
+                    *floor = 0.0;
+                }
+                let bands = number("features")?.get();
+                MadeBy::Earlier(Bands { bands, rows: number("min-values in a feature")?.get() })
+            }
+        };
+        let shingle_words = number("shingle words")?;
+        if shingle_words.get() > MAX_SHINGLE_WORDS {
+            return Err(wrong("shingle words", &shingle_words.to_string()));
+        }
         let params = StoreParams {
-            rule: rule.parse().map_err(|_| wrong("rule", &rule))?,
-            shingle_words: words_number
-                .filter(|words| words.get() <= MAX_SHINGLE_WORDS)
-                .ok_or_else(|| wrong("shingle words", &words))?,
+            rule,
+            shingle_words,
             seed: SeedSource::from_text(&seed).ok_or_else(|| wrong("seed", "something else"))?,
+            made_by,
         };
         for (what, asked) in params.to_values() {
-            let stored = read(what)?;
+            let stored = match (what, made_by) {
+                (FINGERPRINT_VERSION_NAME, MadeBy::Earlier(_)) => continue,
+                ("rule", MadeBy::Earlier(_)) => continue,
+                _ => read(what)?,
+            };
             if stored != asked {
                 return Err(StoreError::ParamsMismatch { what, stored, asked });
             }
@@ -202,36 +240,12 @@ impl StoreParams {
     }
 }
 
-/// k features of s min-values of which one must agree: as many min-values as [`MOST_FEATURES`] allow
-/// with [`RECALL`] at the threshold, because more min-values mean fewer candidates below it.
-fn for_threshold(threshold: f64) -> (usize, usize) {
-    let needed = |group_size: usize| -> f64 {
-        let agree = threshold.powf(group_size as f64);
-        if agree >= 1.0 { 1.0 } else { ((1.0 - RECALL).ln() / (-agree).ln_1p()).ceil() }
-    };
-    let group_size = (1..=16).rev().find(|&size| needed(size) <= MOST_FEATURES as f64).unwrap_or(1);
-    // A very low threshold takes as many single min-values as it needs, within reason.
-    ((needed(group_size) as usize).min(64), group_size)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn at_least_99_of_100_are_found_at_every_threshold() {
-        for hundredths in 10..=100 {
-            let threshold = f64::from(hundredths) / 100.0;
-            let params = StoreParams { rule: Rule::Threshold(threshold), ..StoreParams::default() };
-            let (features, index) = params.features();
-            let found = wonbon_sketch::copy_probability(
-                threshold,
-                features.groups,
-                features.group_size,
-                index.agreeing,
-            );
-            assert!(found >= 0.99, "{found} at {threshold}");
-        }
+    fn damaged(what: String) -> StoreError {
+        StoreError::Damaged { path: "x".into(), what }
     }
 
     #[test]
@@ -239,11 +253,10 @@ mod tests {
         let params = StoreParams {
             rule: Rule::Threshold(0.85),
             shingle_words: NonZeroUsize::new(7).unwrap(),
-            seed: SeedSource::Secret(drawn_bytes()),
+            ..StoreParams::default()
         };
         let values = params.to_values();
         let value = |name: &str| values.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone());
-        let damaged = |what| StoreError::Damaged { path: "x".into(), what };
         assert_eq!(StoreParams::from_values(value, damaged).unwrap(), params);
 
         let other = |name: &'static str| {
@@ -251,5 +264,38 @@ mod tests {
         };
         let error = StoreParams::from_values(other, damaged).unwrap_err();
         assert_eq!(error.to_string(), "the store has normal form version 999, not 1");
+    }
+
+    #[test]
+    fn a_store_of_an_earlier_program_keeps_its_rule_and_bands() {
+        for (rule, features, rows, agreeing, expected) in [
+            ("2of6", "6", "14", "2", Rule::Features { needed: 2, floor: 0.0 }),
+            ("threshold=0.8", "12", "5", "1", Rule::Threshold(0.8)),
+        ] {
+            let value = |name: &str| {
+                let value = match name {
+                    "rule" => rule,
+                    "shingle words" => "5",
+                    "seed" => "number 0",
+                    "features" => features,
+                    "min-values in a feature" => rows,
+                    "features that must agree" => agreeing,
+                    "normal form version" | "shingle hash version" => "1",
+                    _ => return None,
+                };
+                Some(value.to_owned())
+            };
+            let params = StoreParams::from_values(value, damaged).unwrap();
+            assert_eq!(params.rule, expected);
+            let (made, index) = params.features();
+            assert_eq!(made.groups.to_string(), features);
+            assert_eq!(made.group_size.to_string(), rows);
+            assert_eq!(index.agreeing.to_string(), agreeing);
+        }
+    }
+
+    #[test]
+    fn every_new_store_has_a_secret_of_its_own() {
+        assert_ne!(StoreParams::default().seed, StoreParams::default().seed);
     }
 }

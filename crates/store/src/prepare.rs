@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use wonbon_index::shingles::{ShingleSampler, ShingleSketch};
-use wonbon_sketch::rabin::RABIN_64;
+use wonbon_rule::{Fingerprints, fingerprint_content, fingerprint_set};
 use wonbon_sketch::{ElementSet, FeatureMaker, finalise};
 use wonbon_text::extract::{Page, core_text, extract};
 use wonbon_text::shingles::Shingler;
@@ -20,7 +20,7 @@ use zstd::zstd_safe::{CParameter, ParamSwitch};
 
 use crate::document::{Content, Expected, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
 use crate::error::StoreError;
-use crate::params::StoreParams;
+use crate::params::{MadeBy, StoreParams};
 
 /// The longest text that search is handed in memory.
 const MOST_PLAIN_BYTES: usize = 256 << 10;
@@ -33,27 +33,6 @@ const COMPRESSION_LEVEL: i32 = 1;
 /// the time to read.
 const PLAIN_LITERALS_BYTES: usize = 4 << 10;
 
-/// What tells equal contents, texts and shingle sets apart from others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Names {
-    /// Of the bytes as they came: length and two fingerprints.
-    pub(crate) content: [u8; 16],
-    /// Of the words in their order.
-    pub(crate) text: u64,
-    /// Of the set of shingles.
-    pub(crate) shingle_set: u64,
-}
-
-impl Names {
-    pub(crate) fn of(document: &NewDocument<'_>, text: u64, shingles: &ElementSet) -> Self {
-        Names {
-            content: content_name(document.content.bytes()),
-            text,
-            shingle_set: set_name(shingles),
-        }
-    }
-}
-
 /// A document read as far as its features.
 pub(crate) struct Examined<'d> {
     text: Cow<'d, str>,
@@ -62,7 +41,7 @@ pub(crate) struct Examined<'d> {
     /// As they come: neither sorted nor each once.
     pub(crate) shingles: Vec<u64>,
     words: u64,
-    pub(crate) text_name: u64,
+    pub(crate) text_fingerprint: u64,
     pub(crate) features: Vec<u64>,
 }
 
@@ -80,7 +59,7 @@ pub struct Prepared {
     pub(crate) language: Option<String>,
     pub(crate) sweep: Option<Timestamp>,
     pub(crate) words: u64,
-    pub(crate) names: Names,
+    pub(crate) fingerprints: Fingerprints,
     pub(crate) shingles: ElementSet,
     /// k of them; none for a document without words.
     pub(crate) features: Vec<u64>,
@@ -122,6 +101,7 @@ pub(crate) struct Preparer {
     maker: FeatureMaker,
     shingle_words: NonZeroUsize,
     sampler: ShingleSampler,
+    made_by: MadeBy,
 }
 
 impl Preparer {
@@ -130,6 +110,7 @@ impl Preparer {
             maker: params.feature_maker()?,
             shingle_words: params.shingle_words,
             sampler: ShingleSampler::new(&params.features().0.seed)?,
+            made_by: params.made_by,
         })
     }
 
@@ -147,7 +128,7 @@ impl Preparer {
         let examined = self.examine(document)?;
         let text = compress(&examined.text)?;
         let plain = (examined.text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*examined.text));
-        let Examined { title, language, words, text_name, features, .. } = examined;
+        let Examined { title, language, words, text_fingerprint, features, .. } = examined;
         let shingles = ElementSet::new(examined.shingles);
         let owned = |value: &Option<Cow<'_, str>>| value.as_deref().map(str::to_owned);
         let url = document.url.as_deref();
@@ -162,7 +143,7 @@ impl Preparer {
             language,
             sweep: document.sweep,
             words,
-            names: Names::of(document, text_name, &shingles),
+            fingerprints: self.fingerprint(document, text_fingerprint, &shingles),
             features,
             sketch: self.sampler.sketch(&shingles),
             shingles,
@@ -198,15 +179,37 @@ impl Preparer {
             Content::Html(html) => of_page(extract(html, url)),
             Content::Bytes { bytes, declared } => of_page(core_text(bytes, declared, url).page),
         };
-        let (shingles, words, text_name) = self.shingles_as_they_come(&text);
+        let (shingles, words, text_fingerprint) = self.shingles_as_they_come(&text);
         let features = self.maker.features(&shingles).values().to_vec();
-        Ok(Examined { text, title, language, shingles, words, text_name, features })
+        Ok(Examined { text, title, language, shingles, words, text_fingerprint, features })
     }
 
-    /// The shingle set of a text, its number of words and the name of their sequence.
+    /// The fingerprints of a document whose words and shingles are known.
+    pub(crate) fn fingerprint(
+        &self,
+        document: &NewDocument<'_>,
+        text: u64,
+        shingles: &ElementSet,
+    ) -> Fingerprints {
+        Fingerprints {
+            content: fingerprint_content(document.content.bytes()),
+            text,
+            shingle_set: self.fingerprint_set(shingles),
+        }
+    }
+
+    /// The fingerprint of a set of shingles, as the rows of this store have it.
+    pub(crate) fn fingerprint_set(&self, shingles: &ElementSet) -> u64 {
+        match self.made_by {
+            MadeBy::Current => fingerprint_set(shingles.as_slice()) as u64,
+            MadeBy::Earlier(_) => fingerprint_set_in_order(shingles),
+        }
+    }
+
+    /// The shingle set of a text, its number of words and the fingerprint of their sequence.
     pub(crate) fn shingles(&self, text: &str) -> (ElementSet, u64, u64) {
-        let (shingles, words, text_name) = self.shingles_as_they_come(text);
-        (ElementSet::new(shingles), words, text_name)
+        let (shingles, words, text_fingerprint) = self.shingles_as_they_come(text);
+        (ElementSet::new(shingles), words, text_fingerprint)
     }
 
     /// The same, neither sorted nor each once.
@@ -238,21 +241,8 @@ pub(crate) fn site_of(address: &str) -> Option<String> {
     Some(psl::domain_str(host).unwrap_or(host).to_owned())
 }
 
-/// Names bytes by two fingerprints of 64 bits, one of the bytes and one of the bytes spread.
-pub(crate) fn content_name(bytes: &[u8]) -> [u8; 16] {
-    let first = RABIN_64.fingerprint(bytes);
-    let second = bytes.chunks(8).fold(bytes.len() as u64, |hash, chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        finalise(hash ^ u64::from_le_bytes(word)).rotate_left(29)
-    });
-    let mut name = [0; 16];
-    name[..8].copy_from_slice(&first.to_le_bytes());
-    name[8..].copy_from_slice(&second.to_le_bytes());
-    name
-}
-
-fn set_name(shingles: &ElementSet) -> u64 {
+/// The fingerprint of a set as stores of earlier programs have it.
+fn fingerprint_set_in_order(shingles: &ElementSet) -> u64 {
     let start = shingles.len() as u64;
     shingles
         .as_slice()

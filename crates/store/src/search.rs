@@ -20,13 +20,14 @@ use wonbon_search::{
 use wonbon_text::words::NORMAL_FORM_VERSION;
 
 use crate::database::{Database, Record};
-use crate::document::{Added, Kind, StoredDocument};
+use crate::document::{Added, StoredDocument};
 use crate::error::StoreError;
 use crate::follower::{Derived, Wake};
-use crate::prepare::{Names, Prepared};
+use crate::prepare::Prepared;
 use crate::recent_values::RecentValues;
 use crate::store::{Inner, Store};
 use crate::writer::Request;
+use wonbon_rule::{Fingerprints, Kind};
 
 /// Bytes of texts that may wait in memory, and what one takes beside its bytes.
 const MOST_RECENT_BYTES: usize = 32 << 20;
@@ -46,7 +47,7 @@ pub(crate) struct SearchState {
     /// Why the index began anew, if it did.
     pub(crate) rebuilt: RwLock<Option<String>>,
     /// Texts of originals that were just stored.
-    texts: RecentValues<Names, Arc<str>>,
+    texts: RecentValues<Fingerprints, Arc<str>>,
 }
 
 impl Default for SearchState {
@@ -63,7 +64,12 @@ impl SearchState {
     /// A document was stored.
     pub(crate) fn stored(&self, added: &Added, prepared: &Prepared) {
         if let (Kind::Original, Some(text)) = (added.verdict.kind, &prepared.plain) {
-            self.texts.put(added.row, prepared.names, text.clone(), text.len() + WAITING_BYTES);
+            self.texts.put(
+                added.row,
+                prepared.fingerprints,
+                text.clone(),
+                text.len() + WAITING_BYTES,
+            );
         }
     }
 }
@@ -83,7 +89,7 @@ impl SearchFollowing {
     }
 
     fn put(&mut self, database: &Database, record: &Record) -> Result<(), StoreError> {
-        let recent = self.state.texts.take(record.row, &record.names);
+        let recent = self.state.texts.take(record.row, &record.fingerprints);
         let text = match recent {
             Some(text) => text,
             None => database.text(record.row)?.into(),

@@ -60,7 +60,7 @@ impl ShingleState {
     pub(crate) fn stored(&self, row: Row, prepared: &Prepared) {
         let sketch = prepared.sketch.clone();
         let weight = sketch.values.len() + 1;
-        self.sketches.put(row, prepared.names.shingle_set, sketch, weight);
+        self.sketches.put(row, prepared.fingerprints.shingle_set, sketch, weight);
     }
 }
 

@@ -26,9 +26,9 @@ use wonbon_time::Timestamp;
 use crate::database::{Database, Record};
 use crate::document::{MOST_KEY_BYTES, NewDocument, OwnedDocument};
 use crate::error::StoreError;
-use crate::prepare::content_name;
 use crate::store::Store;
 use crate::writer::Request;
+use wonbon_rule::fingerprint_content;
 
 /// A run of sweeps of its site in which a document was seen as one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Recognised {
     pub fn of(document: &NewDocument<'_>) -> Self {
         Recognised {
             document: OwnedDocument::of(document),
-            content: content_name(document.content.bytes()),
+            content: fingerprint_content(document.content.bytes()),
             created_at_the_latest: false,
         }
     }
@@ -148,7 +148,7 @@ impl Store {
             ]
             .iter()
             .all(|(said, known)| said.is_none() || said.as_deref() == known.as_deref());
-            let same = record.names.content == content_name(document.content.bytes())
+            let same = record.fingerprints.content == fingerprint_content(document.content.bytes())
                 && nothing_new
                 && document.created.is_none_or(|created| created == record.created);
             Ok(same.then(|| Recognised::of(document)))

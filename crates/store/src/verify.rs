@@ -17,12 +17,13 @@ use wonbon_sketch::ElementSet;
 use wonbon_time::Timestamp;
 
 use crate::database::{Database, Record};
-use crate::document::{Kind, Order};
+use crate::document::Order;
 use crate::error::StoreError;
 use crate::judge::{Asked, Judge, ShingleCache};
 use crate::questions::resemblance_of_versions;
 use crate::store::{Inner, Store};
 use crate::sweeps::Sighting;
+use wonbon_rule::Kind;
 
 /// How many differences are told in words.
 const MOST_TOLD: usize = 20;
@@ -176,9 +177,12 @@ impl Inner {
             }
             text => text?,
         };
-        let (shingles, words, text_name) = self.preparer.shingles(&text);
+        let (shingles, words, text_fingerprint) = self.preparer.shingles(&text);
         let features = self.preparer.features(&shingles);
-        if words != record.words || text_name != record.names.text || features != record.features {
+        if words != record.words
+            || text_fingerprint != record.fingerprints.text
+            || features != record.features
+        {
             verified.differs(format!("`{}` has other features than its text", record.key));
         }
         if let Some(index) = index {

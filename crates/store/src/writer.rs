@@ -21,11 +21,12 @@ use crate::checkpoints::Checkpoints;
 use crate::database::{Record, Standing};
 use crate::database_mark::DatabaseMark;
 use crate::decisions::{DecisionEntry, DecisionRequest};
-use crate::document::{Added, Edit, Expected, Kind, Stored};
+use crate::document::{Added, Edit, Expected, Stored};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::prepare::Prepared;
 use crate::sweeps::{Recognised, Redirect};
+use wonbon_rule::Kind;
 
 /// A snapshot is written again after so many changes, or half as many as there are originals.
 const SNAPSHOT_CHANGES: u64 = 200_000;
@@ -290,7 +291,7 @@ impl Writer {
         let Recognised { document, content, created_at_the_latest } = recognised;
         let database = &self.families.database;
         let record = database.record_by_key(document.key())?;
-        let Some(record) = record.filter(|record| record.names.content == *content) else {
+        let Some(record) = record.filter(|record| record.fingerprints.content == *content) else {
             // It changed after it was recognised, in a request that was queued before this one. Here,
             // and not by a second request, so that documents are decided in the order of the queue.
             let mut prepared = self.families.preparer.prepare(&document.as_new())?;
@@ -322,7 +323,7 @@ impl Writer {
                 title: prepared.title.clone(),
                 language: prepared.language.clone(),
                 words: prepared.words,
-                names: prepared.names,
+                fingerprints: prepared.fingerprints,
                 features: prepared.features.clone(),
                 standing: Standing::alone(Kind::Empty),
                 decision: None,
@@ -335,7 +336,7 @@ impl Writer {
 
         // What the new version does not say stays as it was.
         let known = |new: &Option<String>, old: &Option<String>| new.clone().or(old.clone());
-        let new_content = old.names != prepared.names;
+        let new_content = old.fingerprints != prepared.fingerprints;
         let mut record = Record {
             row: old.row,
             key: old.key.clone(),
@@ -351,7 +352,7 @@ impl Writer {
             title: known(&prepared.title, &old.title),
             language: known(&prepared.language, &old.language),
             words: prepared.words,
-            names: prepared.names,
+            fingerprints: prepared.fingerprints,
             features: prepared.features.clone(),
             standing: old.standing,
             decision: old.decision,
@@ -367,7 +368,8 @@ impl Writer {
     }
 
     fn added(&self, record: &Record, stored: Stored) -> Result<Added, StoreError> {
-        let verdict = verdict(&self.families.database, &record.standing)?;
+        let mut verdict = verdict(&self.families.database, &record.standing)?;
+        verdict.stopped_early = stored != Stored::Unchanged && self.families.stopped_early;
         Ok(Added { row: record.row, stored, verdict })
     }
 

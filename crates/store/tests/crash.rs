@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use wonbon_store::{By, Decision, NewDocument, Store, StoreParams};
+use wonbon_store::{By, Decision, NewDocument, Store};
 use wonbon_time::Timestamp;
 
 const CLIENTS: u64 = 4;
@@ -37,7 +37,7 @@ fn child() {
     let Ok(directory) = std::env::var("WONBON_CRASH_STORE") else { return };
     let run: u64 = std::env::var("WONBON_CRASH_RUN").unwrap().parse().unwrap();
     let directory = Path::new(&directory);
-    let store = Store::open_or_create(&directory.join("store"), Some(&StoreParams::default()));
+    let store = Store::open_or_create(&directory.join("store"), None);
     let store = store.unwrap();
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {

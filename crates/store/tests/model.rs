@@ -13,7 +13,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use wonbon_sketch::{ElementSet, FeatureMaker};
-use wonbon_store::{By, Decision, Kind, NewDocument, Rule, Store, StoreError, StoreParams, Stored};
+use wonbon_store::{
+    By, Decision, Kind, NewDocument, Rule, SeedSource, Store, StoreError, StoreParams, Stored,
+};
 use wonbon_text::shingles::shingles;
 use wonbon_text::words::normal_form;
 use wonbon_time::Timestamp;
@@ -81,7 +83,9 @@ impl Model {
                         // Candidates come from features: one must agree.
                         (resemblance >= threshold && agreeing >= 1, resemblance)
                     }
-                    Rule::Features(needed) => (agreeing >= needed, agreeing as f64),
+                    Rule::Features { needed, floor } => {
+                        (agreeing >= needed && resemblance >= floor, agreeing as f64)
+                    }
                 };
                 // Earlier ones come first: only a better one takes over.
                 if held.decided.is_empty()
@@ -268,19 +272,25 @@ fn run(params: &StoreParams, steps: &[Step], directory: &Path) {
     store.close().unwrap();
 }
 
+/// A seed that is the same in every run of the tests.
+fn published() -> StoreParams {
+    StoreParams { seed: SeedSource::Number(0), ..StoreParams::default() }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn by_features_families_are_the_models(steps in steps()) {
+    fn by_features_families_are_the_models(steps in steps(), floor in 0_u8..=9) {
         let directory = tempfile::tempdir().unwrap();
-        run(&StoreParams::default(), &steps, directory.path());
+        let rule = Rule::Features { needed: 2, floor: f64::from(floor) / 10.0 };
+        run(&StoreParams { rule, ..published() }, &steps, directory.path());
     }
 
     #[test]
     fn by_one_feature_families_are_the_models(steps in steps()) {
         let directory = tempfile::tempdir().unwrap();
-        let params = StoreParams { rule: Rule::Features(1), ..StoreParams::default() };
+        let params = StoreParams { rule: Rule::features(1), ..published() };
         run(&params, &steps, directory.path());
     }
 
@@ -288,6 +298,6 @@ proptest! {
     fn by_a_threshold_families_are_the_models(steps in steps(), tenths in 3_u8..=9) {
         let directory = tempfile::tempdir().unwrap();
         let rule = Rule::Threshold(f64::from(tenths) / 10.0);
-        run(&StoreParams { rule, ..StoreParams::default() }, &steps, directory.path());
+        run(&StoreParams { rule, ..published() }, &steps, directory.path());
     }
 }

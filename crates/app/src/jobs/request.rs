@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use wonbon_cluster::clustering::Policy;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
-use wonbon_cluster::families::{CopyRule, FamilyKind};
+use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
 use wonbon_crawl::canonical::Rules;
 use wonbon_crawl::order::OrderName;
@@ -281,12 +281,11 @@ impl DedupAsked {
                 return Err(RequestError::Both { one: "threshold", other: "rule" });
             }
             (Some(rule), None) => match rule.parse() {
-                Ok(Rule::Features(least)) => CopyRule::Agreeing(least as u32),
-                Ok(Rule::Threshold(threshold)) => CopyRule::Threshold(threshold_of(threshold)?),
+                Ok(rule) => rule,
                 Err(error) => return Err(RequestError::unreadable("rule", error)),
             },
             (None, threshold) => {
-                CopyRule::Threshold(threshold_of(threshold.unwrap_or(USUAL_THRESHOLD))?)
+                Rule::Threshold(threshold_of(threshold.unwrap_or(USUAL_THRESHOLD))?)
             }
         };
         let family = [("star", FamilyKind::Star), ("linked", FamilyKind::Linked)];

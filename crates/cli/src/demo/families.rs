@@ -9,9 +9,7 @@
 use std::collections::HashMap;
 
 use wonbon_sketch::{ElementSet, Features, SketchError};
-use wonbon_store::Kind;
-
-use crate::rule::{FEATURE_COUNT, Rule};
+use wonbon_store::{FEATURE_COUNT, Kind, Rule};
 
 /// A passage this long, in shingles, that both texts share in one piece can be a quotation.
 const QUOTED_SHINGLES: usize = 20;
@@ -153,7 +151,7 @@ impl Families {
         let resembles = format!("resembles {} by {:.3}", other.id, overlap.resemblance());
         Ok(match self.rule {
             Rule::Threshold(needed) => format!("{resembles}, a copy needs {needed}"),
-            Rule::Features(needed) => {
+            Rule::Features { needed, .. } => {
                 let equal = document.features.agreeing(&other.features)?;
                 format!(
                     "{resembles} with {equal} of {FEATURE_COUNT} features, a copy needs {needed}"

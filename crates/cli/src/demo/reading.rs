@@ -6,7 +6,7 @@ use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, shingles};
 
 use super::families::Document;
 use super::sample::Post;
-use crate::rule::FEATURE_COUNT;
+use wonbon_store::FEATURE_COUNT;
 
 /// Reads posts; the permutations are drawn once for all of them.
 pub struct Reader {

@@ -9,10 +9,9 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use wonbon_store::Kind;
+use wonbon_store::{FEATURE_COUNT, Kind};
 
 use super::families::Verdict;
-use crate::rule::FEATURE_COUNT;
 
 /// The widest line.
 const TABLE_COLUMNS: usize = 100;

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use wonbon_store::{Rule, SeedSource, Store, StoreParams};
+use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
 use super::explained;
 use crate::Outcome;
@@ -16,23 +17,28 @@ use crate::options::shingle_words;
 /// else is accepted later. `wonbon add` makes a store with the defaults if there is none.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What makes a copy: `2of6` (the papers' rule: at least 2 of 6 features agree) or
-    /// `threshold=0.8` (exact resemblance of at least 0.8, verified).
+    /// What makes a copy: `threshold=0.8` (exact resemblance of at least 0.8) or `2of6` (the papers'
+    /// rule: at least 2 of 6 features agree; verified to resemble by at least 0.5, or another floor as in
+    /// `2of6,floor=0.3`).
     #[arg(long, value_name = "RULE", default_value_t = Rule::default())]
     rule: Rule,
     /// Words in a shingle.
-    #[arg(long, value_name = "W", default_value_t = StoreParams::default().shingle_words, value_parser = shingle_words)]
+    #[arg(long, value_name = "W", default_value_t = DEFAULT_SHINGLE_WORDS, value_parser = shingle_words)]
     shingle: NonZeroUsize,
-    /// Where the features' permutations come from: a number, the same for everyone, or `secret` for one
-    /// that is drawn now and kept in the store, so that nobody can tell which words to change to slip
-    /// past.
-    #[arg(long, value_name = "SEED", default_value = "0")]
+    /// Where the features' permutations come from: `secret`, drawn now and kept in the store, so that
+    /// nobody can tell which words to change to slip past; or a number, which gives the same features to
+    /// everyone (`wonbon dedup` uses 0).
+    #[arg(long, value_name = "SEED", default_value = "secret")]
     seed: SeedSource,
 }
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
-    let params =
-        StoreParams { rule: args.rule, shingle_words: args.shingle, seed: args.seed.clone() };
+    let params = StoreParams {
+        rule: args.rule,
+        shingle_words: args.shingle,
+        seed: args.seed.clone(),
+        ..StoreParams::default()
+    };
     let store = Store::create(directory, &params).map_err(explained)?;
     let (features, index) = params.features();
     store.close()?;

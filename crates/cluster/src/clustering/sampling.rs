@@ -5,7 +5,8 @@ use wonbon_sketch::{ModulusMaker, finalise, super_shingles};
 use wonbon_text::shingles::Shingler;
 
 use super::ClusterMethod;
-use crate::sketching::{Sketches, set_fingerprint};
+use crate::sketching::Sketches;
+use wonbon_rule::fingerprint_set;
 
 impl ClusterMethod {
     /// A sampler for one thread; super-shingles are runs of `run` sampled shingles, if wished.
@@ -32,8 +33,8 @@ impl Sampler<'_> {
         sketches.normal.push(normal);
         sketches.set.push(match (count.words, sketch.is_empty()) {
             (0, _) => 0,
-            (_, true) => normal.max(1),
-            (_, false) => set_fingerprint(sketch.values()),
+            (_, true) => u128::from(normal.max(1)),
+            (_, false) => fingerprint_set(sketch.values()),
         });
         sketches.shingles.push(sketch.values().len() as u32);
         sketches.elements.extend_from_slice(sketch.values());

@@ -170,7 +170,7 @@ impl Corpus {
     }
 
     /// The fingerprints of the sets of shingles.
-    pub(crate) fn set(&self) -> Result<Column<u64>, ClusterError> {
+    pub(crate) fn set(&self) -> Result<Column<u128>, ClusterError> {
         self.column("set")
     }
 

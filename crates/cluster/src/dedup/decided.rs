@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::{Column, ColumnWriter, Mark};
 use crate::error::ClusterError;
-use crate::families::{Families, Verdict};
+use crate::families::{Assignment, Families};
 use crate::run_folder::{load_step, save_step};
 
 const NOTE: &str = "decided.json";
@@ -58,7 +58,7 @@ impl Decided {
         }
         let pairs = originals.into_iter().zip(values);
         let verdicts =
-            pairs.map(|(original, resemblance)| Verdict { original, resemblance }).collect();
+            pairs.map(|(original, resemblance)| Assignment { original, resemblance }).collect();
         Ok(Some(Decided { families: Families { verdicts, compared }, engine }))
     }
 }

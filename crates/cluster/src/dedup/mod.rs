@@ -22,12 +22,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wonbon_documents::{Dates, FieldNames, Inputs, Limits, Progress};
 use wonbon_files::{move_file, replace};
+use wonbon_rule::Bands;
 
-use crate::bands::Bands;
 use crate::corpus::{Corpus, CorpusSource};
-use crate::deciding::{FamilyConfig, bands_for};
+use crate::deciding::FamilyConfig;
 use crate::error::{ClusterError, io};
-use crate::families::{CopyRule, FamilyKind};
+use crate::families::FamilyKind;
 use crate::family_files::{write_family_lines, write_family_table, write_pairs};
 use crate::kept_rows::KeptRows;
 use crate::progress::PhaseClock;
@@ -132,7 +132,7 @@ struct Results {
 impl<'a> Job<'a> {
     fn new(config: &'a DedupConfig) -> Result<Self, ClusterError> {
         let folder = RunFolder::check(&config.output)?;
-        let bands = bands_for(config.method.rule)?;
+        let bands = config.method.rule.bands();
         let (earlier, other): (Vec<PathBuf>, Vec<PathBuf>) =
             config.against.iter().cloned().partition(|path| path.join(SKETCHES).is_dir());
         let mut inputs = Inputs::find(&other, config.fields.clone())?;
@@ -345,16 +345,12 @@ fn publish_pairs(from: &Path, to: &Path) -> Result<(), ClusterError> {
 /// Everything that decides the result: what must be equal for a run to continue another's work.
 fn plan(config: &DedupConfig, bands: Bands, inputs: &Inputs) -> Value {
     let method = &config.method;
-    let rule = match method.rule {
-        CopyRule::Threshold(threshold) => format!("threshold={threshold}"),
-        CopyRule::Agreeing(least) => format!("{least}of{}", bands.bands),
-    };
     let family = match method.family {
         FamilyKind::Star => "star",
         FamilyKind::Linked => "linked",
     };
     let own = json!({
-        "rule": rule,
+        "rule": method.rule.to_string(),
         "family": family,
         "keep": method.keep.to_string(),
         "shingle words": method.shingle_words,

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wonbon_documents::Skipped;
+use wonbon_rule::Kind;
 
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::keep::MISSING;
 use crate::progress::PhaseTime;
-use crate::verdicts::{Kind, Verdicts};
+use crate::verdicts::Verdicts;
 
 /// How many skipped rows and repeated ids are named.
 pub(super) const NAMED: usize = 100;

@@ -64,5 +64,5 @@ fn push_verdict(header: &Header, verdict: &RowVerdict, record: &mut Vec<u8>) {
     header.push_field(&family, record);
     header.push_field(&verdict.original, record);
     header.push_field(&verdict.resemblance.to_string(), record);
-    header.push_field(verdict.kind.word(), record);
+    header.push_field(verdict.kind.name(), record);
 }

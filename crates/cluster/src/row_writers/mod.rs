@@ -16,10 +16,11 @@ mod warc;
 use std::path::PathBuf;
 
 use wonbon_documents::Rows;
+use wonbon_rule::Kind;
 
 use crate::error::ClusterError;
 use crate::strings::StringColumn;
-use crate::verdicts::{Kind, Verdicts};
+use crate::verdicts::{FamilyRow, Verdicts};
 
 pub(crate) use parquet::FamilyTable;
 
@@ -59,13 +60,8 @@ impl Selection<'_> {
 
     /// The verdict of a document with the id of its original.
     pub(crate) fn verdict(&self, document: u32) -> Result<RowVerdict, ClusterError> {
-        let told = self.verdicts.get(document);
-        Ok(RowVerdict {
-            family: told.family,
-            original: self.ids.get(told.original)?,
-            resemblance: told.resemblance,
-            kind: told.kind,
-        })
+        let FamilyRow { kind, family, original, resemblance } = self.verdicts.row(document);
+        Ok(RowVerdict { family, original: self.ids.get(original)?, resemblance, kind })
     }
 }
 

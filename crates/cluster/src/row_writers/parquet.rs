@@ -133,7 +133,7 @@ impl VerdictColumns {
         self.families.push(verdict.family);
         self.originals.push(verdict.original);
         self.resemblances.push(verdict.resemblance);
-        self.kinds.push(verdict.kind.word());
+        self.kinds.push(verdict.kind.name());
     }
 
     fn into_arrays(self) -> [ArrayRef; 4] {

@@ -9,10 +9,10 @@ use wonbon_time::Timestamp;
 use super::record::{COLUMNS, features_from_bytes};
 use super::{Database, Record};
 use crate::counts::Counts;
-use crate::document::Kind;
 use crate::error::StoreError;
 use crate::prepare::decompress;
 use crate::time_columns::optional_time;
+use wonbon_rule::Kind;
 
 /// Reads originals, with one statement for all.
 pub(crate) struct Originals<'d> {

@@ -85,7 +85,7 @@ fn earlier_text() -> String {
     sentence("ferry", 80)
 }
 
-fn content_name(bytes: &[u8]) -> Vec<u8> {
+fn fingerprint_content(bytes: &[u8]) -> Vec<u8> {
     let second = bytes.chunks(8).fold(bytes.len() as u64, |hash, chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
@@ -141,7 +141,7 @@ fn insert(connection: &Connection, document: &OldDocument, old: OldParams) {
     let resemblance = of_original
         .filter(|_| old.rule.starts_with("threshold"))
         .map(|text| set.resemblance(&shingles(text).0));
-    let content = content_name(text.as_bytes());
+    let content = fingerprint_content(text.as_bytes());
     let (url, author, language) = (None::<&str>, None::<&str>, None::<&str>);
     let site = key.starts_with("https").then_some("a.example");
 

@@ -9,10 +9,10 @@ use wonbon_time::Timestamp;
 
 use super::Database;
 use crate::decisions::Decision;
-use crate::document::{Kind, Order};
+use crate::document::Order;
 use crate::error::StoreError;
-use crate::prepare::Names;
 use crate::time_columns::time;
+use wonbon_rule::{Fingerprints, Kind};
 
 /// The columns of `documents`, in the order in which `read_record` reads and `write_record` writes them.
 pub(super) const COLUMNS: &str = "row, key, created, stored, version, url, site, author, title, language, \
@@ -33,7 +33,7 @@ pub(crate) struct Record {
     pub(crate) title: Option<String>,
     pub(crate) language: Option<String>,
     pub(crate) words: u64,
-    pub(crate) names: Names,
+    pub(crate) fingerprints: Fingerprints,
     pub(crate) features: Vec<u64>,
     pub(crate) standing: Standing,
     /// What was decided of it, if that is in effect.
@@ -84,8 +84,8 @@ impl Record {
             self.stored.as_microseconds(),
             i64::from(self.version),
             self.words as i64,
-            self.names.text as i64,
-            self.names.shingle_set as i64,
+            self.fingerprints.text as i64,
+            self.fingerprints.shingle_set as i64,
             kind.number(),
             original.map_or(-1, |original| i64::from(original.0)),
             features_equal.map_or(-1, |count| count as i64),
@@ -93,7 +93,7 @@ impl Record {
         ] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        bytes.extend_from_slice(&self.names.content);
+        bytes.extend_from_slice(&self.fingerprints.content);
         for feature in &self.features {
             bytes.extend_from_slice(&feature.to_le_bytes());
         }
@@ -151,7 +151,7 @@ impl Database {
             title: row.get(8)?,
             language: row.get(9)?,
             words: row.get::<_, i64>(10)? as u64,
-            names: Names {
+            fingerprints: Fingerprints {
                 content: blob(11)?.try_into().map_err(|_| damaged())?,
                 text: row.get::<_, i64>(12)? as u64,
                 shingle_set: row.get::<_, i64>(13)? as u64,
@@ -188,9 +188,9 @@ impl Database {
             record.title,
             record.language,
             record.words as i64,
-            record.names.content,
-            record.names.text as i64,
-            record.names.shingle_set as i64,
+            record.fingerprints.content,
+            record.fingerprints.text as i64,
+            record.fingerprints.shingle_set as i64,
             features_to_bytes(record.row, &record.features),
             kind.number(),
             original.map(|original| original.0),

@@ -306,12 +306,12 @@ impl Store {
             if !seen.insert(row) {
                 return Ok(false);
             }
-            let overlap = match known.get(&record.names.shingle_set) {
+            let overlap = match known.get(&record.fingerprints.shingle_set) {
                 Some(&overlap) => overlap,
                 None => {
                     let text = database.text(row)?;
                     let overlap = asked.shingles.overlap(&self.inner.preparer.shingles(&text).0);
-                    known.insert(record.names.shingle_set, overlap);
+                    known.insert(record.fingerprints.shingle_set, overlap);
                     overlap
                 }
             };

@@ -142,12 +142,12 @@ impl Store {
             }
             // Deleted since it was found.
             let Some(other) = self.named(&found.document.key)? else { continue };
-            if other.names.text == record.names.text {
+            if other.fingerprints.text == record.fingerprints.text {
                 report.faithful += 1;
                 continue;
             }
             let place = self.reading(|database| database.place(&other))?;
-            if let Some(version) = earlier.get(&other.names.text) {
+            if let Some(version) = earlier.get(&other.fingerprints.text) {
                 report.outdated.push((place, *version));
                 continue;
             }

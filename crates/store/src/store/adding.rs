@@ -3,20 +3,21 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, mpsc};
 
-use wonbon_index::{CopyIndex, Row};
+use wonbon_index::Row;
 use wonbon_sketch::ElementSet;
 use wonbon_time::Timestamp;
 
 use super::Store;
 use crate::decisions::LOCAL;
-use crate::document::{Added, Expected, Kind, NewDocument, Order, Verdict};
+use crate::document::{Added, Expected, NewDocument, Order};
 use crate::error::StoreError;
 use crate::families::verdict;
-use crate::judge::{Asked, Judge, ShingleCache};
-use crate::prepare::{Names, Prepared};
+use crate::judge::{Asked, Judge, MOST_CANDIDATES, ShingleCache};
+use crate::prepare::Prepared;
 use crate::sweeps::Recognised;
 use crate::writer::Request;
 use crate::writer_queue::writer_ended;
+use wonbon_rule::{Kind, Verdict};
 
 /// An add that is queued; ask [`Pending::wait`] for what became of it.
 #[derive(Debug)]
@@ -126,11 +127,12 @@ impl Store {
         let examined = self.inner.preparer.examine(document)?;
         // Most documents agree with no original, and then nothing else matters.
         let index = self.inner.index.read().expect("no one panics with it");
-        if index.matches(&examined.features)?.is_empty() {
-            let kind = if examined.features.is_empty() { Kind::Empty } else { Kind::Original };
-            return Ok(Verdict::alone(kind));
-        }
+        let candidates = index.closest(&examined.features, MOST_CANDIDATES)?;
         drop(index);
+        if candidates.matches.is_empty() {
+            let kind = if examined.features.is_empty() { Kind::Empty } else { Kind::Original };
+            return Ok(Verdict { stopped_early: !candidates.complete, ..Verdict::alone(kind) });
+        }
         let shingles = Arc::new(ElementSet::new(examined.shingles));
         self.reading(|database| {
             let known = database.record_by_key(&document.key)?;
@@ -140,7 +142,11 @@ impl Store {
             let asked = Asked {
                 order: Order::new(decision, created.unwrap_or_else(Timestamp::now), row),
                 decision,
-                names: Names::of(document, examined.text_name, &shingles),
+                fingerprints: self.inner.preparer.fingerprint(
+                    document,
+                    examined.text_fingerprint,
+                    &shingles,
+                ),
                 features: &examined.features,
                 shingles: Some(&shingles),
             };
@@ -150,8 +156,9 @@ impl Store {
                 rule: self.inner.params.rule,
                 preparer: &self.inner.preparer,
             };
-            let judgement = judge.judge(&asked, &mut ShingleCache::default())?;
+            let judgement = judge.judge_among(candidates, &asked, &mut ShingleCache::default())?;
             let mut verdict = verdict(database, &judgement.standing)?;
+            verdict.stopped_early = judgement.stopped_early;
             self.inner.fill_resemblance(database, &mut verdict, &shingles)?;
             Ok(verdict)
         })

@@ -4,9 +4,10 @@ use wonbon_sketch::ElementSet;
 
 use super::{Inner, Store};
 use crate::database::{Database, Record};
-use crate::document::{Kind, StoredDocument, Verdict};
+use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::families::verdict;
+use wonbon_rule::{Kind, Verdict};
 
 impl Store {
     /// A stored document.

@@ -18,11 +18,13 @@
 //! [`GENERATOR_VERSION`] changes when the bytes do. Not here: texts that resemble each other to an
 //! exact degree.
 
+mod forge;
 mod lexicon;
 mod random;
 
 use std::io::{self, Write};
 
+pub use forge::forged_pair;
 use lexicon::Lexicon;
 use random::Random;
 

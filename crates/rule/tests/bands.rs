@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
-use wonbon_cluster::bands::Bands;
+use wonbon_rule::Bands;
 use wonbon_sketch::{FeatureMaker, FeatureParams, finalise};
 
 /// Pairs for each resemblance: the share found has a standard error of at most 0.0112.
