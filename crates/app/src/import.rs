@@ -8,22 +8,18 @@
 //! stored; an import that passes them over goes on behind them. What stands between them and the end
 //! of an import that was killed is read again, and known documents are unchanged by that.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use wonbon_documents::{
-    Content as DocumentContent, Dates, Document, InputError, Inputs, PieceOutput, Progress,
-    Reading, Skipped, for_each_document,
+    Dates, InputError, Inputs, PieceOutput, Progress, Reading, Skipped, for_each_document,
 };
-use wonbon_store::{
-    Added, Content, NewDocument, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store,
-    StoreError, Stored,
-};
+use wonbon_store::{Added, Store, StoreError};
 use wonbon_time::Timestamp;
 
 use crate::answers::AddSummary;
+use crate::intake::{Intake, IntakeName, Outcome, ReadyDocument, SubmittedDocument};
 
 /// What is imported, and how.
 #[derive(Debug)]
@@ -34,8 +30,8 @@ pub struct Import<'a> {
     pub inputs: &'a Inputs,
     /// The date of the sweep that saw the documents, if one did.
     pub sweep: Option<Timestamp>,
-    /// Which dates decide who is the original.
-    pub dates: Dates,
+    /// Which dates decide who is the original; those of the store if not said.
+    pub dates: Option<Dates>,
     /// Threads that read.
     pub threads: NonZeroUsize,
     /// Documents that may be on their way through the store at a time. More share a commit.
@@ -101,94 +97,10 @@ impl<E> From<InputError> for ImportError<E> {
     }
 }
 
-/// A document as the store takes it. Of a page that was not extracted before, the store extracts the
-/// core text itself; the date that it claims is then not known.
-#[must_use]
-pub fn new_document<'a>(document: &'a Document<'_>, dates: Dates) -> NewDocument<'a> {
-    fn borrowed<'a>(value: &'a Option<Cow<'_, str>>) -> Option<Cow<'a, str>> {
-        value.as_deref().map(Cow::Borrowed)
-    }
-    NewDocument {
-        key: Cow::Borrowed(&document.id),
-        created: document.deciding_date(dates),
-        url: borrowed(&document.url),
-        site: borrowed(&document.site),
-        author: borrowed(&document.author),
-        title: borrowed(&document.title),
-        language: borrowed(&document.language),
-        sweep: None,
-        content: match &document.content {
-            DocumentContent::Page(html) => Content::Html(html),
-            DocumentContent::Bytes { bytes, charset } => {
-                Content::Bytes { bytes, declared: charset.as_deref() }
-            }
-            DocumentContent::Text(_)
-            | DocumentContent::Extracted { .. }
-            | DocumentContent::Redirect(_) => {
-                Content::Extracted { bytes: document.bytes(), text: document.text() }
-            }
-        },
-    }
-}
-
-/// A row made ready for the store.
-enum Ready {
-    Document(Box<Prepared>),
-    Seen(Box<Recognised>),
-    Redirect(Redirect),
-    /// A redirect of a web archive, of which nobody wants to know.
-    PassedOver,
-}
-
-impl Ready {
-    /// Makes a row ready, or says in words why it cannot be.
-    fn of(
-        store: &Store,
-        sweep: Option<Timestamp>,
-        dates: Dates,
-        document: &mut Document<'_>,
-    ) -> Result<Ready, String> {
-        if let Some(target) = document.redirect() {
-            // What leads elsewhere is the address, whatever else the row is called.
-            let (key, target) = (document.address().to_owned(), target.to_owned());
-            let Some(sweep) = sweep else {
-                if document.archived {
-                    return Ok(Ready::PassedOver);
-                }
-                return Err(format!(
-                    "`{key}` only leads to {target}: redirects are noted with --sweep"
-                ));
-            };
-            let site = document.site.as_deref().map(str::to_owned);
-            return Ok(Ready::Redirect(Redirect { key, target, sweep, site }));
-        }
-        if sweep.is_some() {
-            // The page is not extracted; the store does that if the document changes before it is
-            // seen. Whatever keeps a document from being recognised shows when it is stored.
-            let known = NewDocument { sweep, ..new_document(document, dates) };
-            if let Ok(Some(recognised)) = store.recognise(&known) {
-                return Ok(Ready::Seen(Box::new(match document.archived {
-                    true => recognised.created_at_the_latest(),
-                    false => recognised,
-                })));
-            }
-        }
-        document.extract();
-        let new = NewDocument { sweep, ..new_document(document, dates) };
-        let prepared = store.prepare(&new).map_err(|error| error.to_string())?;
-        Ok(Ready::Document(Box::new(match document.archived {
-            true => prepared.created_at_the_latest(),
-            false => prepared,
-        })))
-    }
-}
-
 /// What is on its way through the store, and what waits for it to be told and counted in the order of the
 /// input: what is counted when a piece is durable is of that piece and those before it.
 enum Waiting {
-    Document(String, Instant, Pending),
-    Seen(String, Instant, Pending),
-    Redirect(String, String, PendingRedirect),
+    Submitted(SubmittedDocument, Instant),
     Refused(String),
     Skipped(Skipped),
     PassedOver(u64),
@@ -197,7 +109,7 @@ enum Waiting {
 }
 
 /// The rows of a piece, made ready at some moment or refused.
-type Rows = Vec<Result<(Ready, Instant), String>>;
+type Rows = Vec<Result<(ReadyDocument, Instant), String>>;
 
 struct Importer<'a, L> {
     store: &'a Store,
@@ -214,36 +126,16 @@ impl<L: Listener> Importer<'_, L> {
         self.waiting.extend(piece.skipped.into_iter().map(Waiting::Skipped));
         for row in piece.output {
             match row {
-                Ok((ready, since)) => self.submit(ready, since)?,
+                Ok((ready, since)) => {
+                    let submitted = ready.submit(self.store).map_err(ImportError::Store)?;
+                    self.waiting.push_back(Waiting::Submitted(submitted, since));
+                }
                 Err(why) => self.waiting.push_back(Waiting::Refused(why)),
             }
             self.settle(most)?;
         }
         self.waiting.push_back(Waiting::PieceEnd);
         self.settle(most)
-    }
-
-    fn submit(&mut self, ready: Ready, since: Instant) -> Result<(), ImportError<L::Error>> {
-        let waiting = match ready {
-            Ready::Document(prepared) => {
-                let key = prepared.key().to_owned();
-                let pending = self.store.submit(*prepared).map_err(ImportError::Store)?;
-                Waiting::Document(key, since, pending)
-            }
-            Ready::Seen(recognised) => {
-                let key = recognised.key().to_owned();
-                let pending =
-                    self.store.submit_recognised(*recognised).map_err(ImportError::Store)?;
-                Waiting::Seen(key, since, pending)
-            }
-            Ready::Redirect(redirect) => {
-                let pending = self.store.submit_redirect(&redirect).map_err(ImportError::Store)?;
-                Waiting::Redirect(redirect.key, redirect.target, pending)
-            }
-            Ready::PassedOver => Waiting::PassedOver(1),
-        };
-        self.waiting.push_back(waiting);
-        Ok(())
     }
 
     /// Waits for what was handed over first, until no more than `most` is on its way.
@@ -256,46 +148,36 @@ impl<L: Listener> Importer<'_, L> {
     }
 
     fn settled(&mut self, waiting: Waiting) -> Result<(), ImportError<L::Error>> {
-        let (key, since, added) = match waiting {
+        match waiting {
             Waiting::PieceEnd => {
                 self.pieces += 1;
                 let told = self.listener.durable(self.pieces, &self.summary);
                 return told.map_err(ImportError::Listener);
             }
-            Waiting::Redirect(key, target, pending) => {
-                pending.wait().map_err(ImportError::Store)?;
-                self.summary.redirects += 1;
-                return self.listener.redirected(&key, &target).map_err(ImportError::Listener);
-            }
             Waiting::Refused(why) => {
-                self.refuse(&why);
-                return Ok(());
+                self.summary.refused += 1;
+                self.listener.refused(&why);
             }
             Waiting::Skipped(row) => {
                 self.summary.refused += 1;
                 self.listener.skipped(row);
-                return Ok(());
             }
-            Waiting::PassedOver(rows) => {
-                self.summary.passed_over += rows;
-                return Ok(());
+            Waiting::PassedOver(rows) => self.summary.passed_over += rows,
+            Waiting::Submitted(submitted, since) => {
+                let IntakeName { key, redirect } = submitted.name().clone();
+                let outcome = submitted.wait().map_err(ImportError::Store)?;
+                self.summary.count(&outcome);
+                let told = match &outcome {
+                    Outcome::Added { added, .. } => self.listener.added(&key, added, since),
+                    Outcome::Redirected => {
+                        self.listener.redirected(&key, redirect.as_deref().unwrap_or_default())
+                    }
+                    Outcome::PassedOver => Ok(()),
+                };
+                return told.map_err(ImportError::Listener);
             }
-            Waiting::Document(key, since, pending) => (key, since, pending.wait()),
-            Waiting::Seen(key, since, pending) => {
-                let added = pending.wait();
-                let unchanged = |added: &Added| added.stored == Stored::Unchanged;
-                self.summary.recognised += u64::from(added.as_ref().is_ok_and(unchanged));
-                (key, since, added)
-            }
-        };
-        let added = added.map_err(ImportError::Store)?;
-        self.summary.count(&added);
-        self.listener.added(&key, &added, since).map_err(ImportError::Listener)
-    }
-
-    fn refuse(&mut self, why: &str) {
-        self.summary.refused += 1;
-        self.listener.refused(why);
+        }
+        Ok(())
     }
 }
 
@@ -315,6 +197,7 @@ where
     L::Error: Send,
 {
     let Import { store, inputs, sweep, dates, threads, in_flight, skip_pieces } = *import;
+    let intake = Intake::new(store).with_sweep(sweep).with_dates(dates);
     let begun = Instant::now();
     let seconds_before = summary.seconds;
     let mut importer =
@@ -325,7 +208,8 @@ where
         || (),
         |(), document, rows: &mut Rows| {
             let since = Instant::now();
-            rows.push(Ready::of(store, sweep, dates, document).map(|ready| (ready, since)));
+            let ready = intake.prepare(document).map_err(|error| error.to_string());
+            rows.push(ready.map(|ready| (ready, since)));
         },
         |piece: PieceOutput<Rows>| {
             read_bytes += piece.bytes;
@@ -407,7 +291,7 @@ mod tests {
             store: &store,
             inputs: &Inputs::find(&paths, fields).unwrap(),
             sweep: None,
-            dates: Dates::default(),
+            dates: None,
             threads: NonZeroUsize::MIN,
             in_flight: 8,
             skip_pieces: 0,

@@ -10,6 +10,7 @@
 //! | [`compare`] | two documents side by side |
 //! | [`crawl`] | a crawl into a store, and what it came to |
 //! | [`import`] | files into a store |
+//! | [`intake`] | one document into a store: the only way |
 //! | [`jobs`] | work that takes longer than a request |
 //! | [`collapse`] | ranked results with near-copies behind the best-ranked one |
 //! | [`questions`] | what is asked of a store, checked once |
@@ -25,6 +26,7 @@ pub mod crawl;
 mod cursor;
 mod error;
 pub mod import;
+pub mod intake;
 pub mod jobs;
 pub mod parameters;
 pub mod questions;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use wonbon_store::MOST_PLACES;
-use wonbon_time::Timestamp;
+use wonbon_time::{Dates, Timestamp};
 
 use crate::error::RequestError;
 
@@ -92,6 +92,18 @@ pub fn date(name: &'static str, text: Option<&str>) -> Result<Option<Timestamp>,
     Timestamp::parse_text(text)
         .map(Some)
         .map_err(|_| RequestError::parameter(name, "a date such as 2026-11-15", text))
+}
+
+/// Which dates decide who is the original, if that is said.
+///
+/// # Errors
+///
+/// [`RequestError::Parameter`].
+pub fn dates(text: Option<&str>) -> Result<Option<Dates>, RequestError> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| {
+        RequestError::parameter("dates", "one of `created`, `claimed`", format!("`{text}`"))
+    })
 }
 
 /// A date in a field of a request; none for an empty field, as forms send them.

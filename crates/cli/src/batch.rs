@@ -109,6 +109,15 @@ pub(crate) struct DateOptions {
     pub(crate) dates: Dates,
 }
 
+/// Which dates decide in a store.
+#[derive(clap::Args)]
+pub(crate) struct StoreDateOptions {
+    /// Which dates decide who is the original: `created`, or `claimed` to take the date that a page
+    /// claims of itself where there is no creation time; what the store was made with if not said.
+    #[arg(long, value_name = "DATES")]
+    pub(crate) dates: Option<Dates>,
+}
+
 /// Standard input cannot be read twice: it is kept in a file first, among the unfinished results for
 /// `output`. A run that was killed cannot continue with it, so what is left of one is removed.
 pub(crate) fn spool_standard_input(

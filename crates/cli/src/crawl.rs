@@ -26,7 +26,7 @@ use wonbon_crawl::progress::{Control, Ended, Summary};
 use wonbon_crawl::sink::PageSink;
 use wonbon_store::Store;
 
-use crate::batch::thousands;
+use crate::batch::{StoreDateOptions, thousands};
 use crate::output::Output;
 use crate::store::explained as in_words;
 use crate::{Outcome, report};
@@ -131,6 +131,8 @@ pub(crate) struct Args {
     /// Put the pages of a site behind all others after so many copies in a row; needs --store.
     #[arg(long, value_name = "N")]
     skip_copies: Option<u32>,
+    #[command(flatten)]
+    dates: StoreDateOptions,
     /// Do not read sitemaps.
     #[arg(long)]
     no_sitemaps: bool,
@@ -172,6 +174,9 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
     if args.skip_copies.is_some() && store.is_none() {
         bail!("--skip-copies needs --store: without a store nobody knows what is a copy");
     }
+    if args.dates.dates.is_some() && store.is_none() {
+        bail!("--dates needs --store: without a store no date decides anything");
+    }
     let archive = match args.from_warc.as_slice() {
         [] => None,
         files => Some(Arc::new(Archive::open(files, 64 << 20)?)),
@@ -200,7 +205,7 @@ pub(crate) fn run(args: &Args, store: Option<&Path>) -> anyhow::Result<Outcome> 
         .map_err(in_words)?;
     let sink = store
         .clone()
-        .map(|store| StoreSink::sweep(store, crawl.begun()))
+        .map(|store| StoreSink::sweep(store, crawl.begun(), args.dates.dates))
         .transpose()
         .map_err(in_words)?
         .map(Arc::new);

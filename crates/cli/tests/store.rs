@@ -313,3 +313,100 @@ fn a_person_decides_and_takes_it_back() {
     let verified = wonbon(&["--store", &store, "verify"]);
     assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
 }
+
+#[test]
+fn a_key_that_is_too_long_is_refused_in_a_sentence_and_the_rest_is_stored() {
+    let files = Files::new();
+    let store = files.path().join("store").to_str().unwrap().to_owned();
+    let long = "k".repeat(4097);
+    let redirect = format!("https://a.example/{long}");
+    let rows = [
+        serde_json::json!({"id": long, "text": FERRY}),
+        serde_json::json!({"id": "k".repeat(4096), "text": BREAD}),
+        serde_json::json!({"url": redirect, "redirect": "https://a.example/"}),
+        serde_json::json!({"id": "after", "text": FERRY}),
+    ];
+    let input = files.write("rows.jsonl", rows.map(|row| row.to_string()).join("\n"));
+    let output = wonbon(&["add", "--store", &store, "--sweep", "2024-05-01", &input]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let told = stderr(&output);
+    assert!(told.contains("a key has 1 to 4096 bytes, this one has 4097"), "{told}");
+    assert!(told.contains("a key has 1 to 4096 bytes, this one has 4115"), "{told}");
+    let output = wonbon(&["export", "--store", &store]);
+    let stored = json_lines(stdout(&output));
+    assert_eq!(stored.len(), 2, "{}", stdout(&output));
+    assert_eq!(stored[1]["id"], "after");
+
+    let output = wonbon(&["check", "--store", &store, &input]);
+    assert!(stderr(&output).contains("a key has 1 to 4096 bytes"), "{}", stderr(&output));
+}
+
+/// A page that claims to be from 1999, given after the text that it copies.
+fn claiming_page(files: &Files) -> [String; 2] {
+    let claim = "<meta property=\"article:published_time\" content=\"1999-01-01T00:00:00Z\">";
+    let page =
+        format!("<html><head>{claim}<title>Old</title></head><body><p>{FERRY}</p></body></html>");
+    let first = serde_json::json!({"id": "first", "created": "2024-03-01", "text": FERRY});
+    [
+        files.write("1.jsonl", first.to_string()),
+        files.write("2.jsonl", serde_json::json!({"id": "claims", "html": page}).to_string()),
+    ]
+}
+
+#[test]
+fn a_claimed_date_is_shown_and_decides_only_where_claims_are_trusted() {
+    let files = Files::new();
+    let inputs = claiming_page(&files);
+    for (name, init, add, original) in [
+        ("plain", &[][..], &[][..], "first"),
+        ("flag", &[][..], &["--dates", "claimed"][..], "claims"),
+        ("store", &["--dates", "claimed"][..], &[][..], "claims"),
+        ("both", &["--dates", "claimed"][..], &["--dates", "created"][..], "first"),
+    ] {
+        let store = files.path().join(name).to_str().unwrap().to_owned();
+        let made =
+            wonbon(&[&["init", "--store", &store, "--rule", "threshold=0.8"], init].concat());
+        assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+        for input in &inputs {
+            let added = wonbon(&[&["add", "--store", &store, input], add].concat());
+            assert_eq!(added.status.code(), Some(0), "{}", stderr(&added));
+        }
+        let claims = json(&wonbon(&["get", "--store", &store, "claims", "--json"]));
+        let is = claims["original"].as_str().unwrap_or("claims");
+        assert_eq!(is, original, "{name}: {claims}");
+        assert_eq!(claims["published"], "1999-01-01T00:00:00Z", "{name}");
+        let from_1999 = claims["created"] == "1999-01-01T00:00:00Z";
+        assert_eq!(from_1999, original == "claims", "{name}: {claims}");
+        let dates = if init.is_empty() { "created" } else { "claimed" };
+        let status = json(&wonbon(&["status", "--store", &store, "--json"]));
+        assert_eq!(status["dates"], dates, "{name}");
+        let found = wonbon(&["search", "--store", &store, "ferry"]);
+        assert_eq!(stdout(&found).contains("1999-01-01"), original == "claims", "{name}");
+    }
+}
+
+#[test]
+fn what_is_exported_keeps_the_claimed_date_when_it_is_added_again() {
+    let files = Files::new();
+    let inputs = claiming_page(&files);
+    let [one, two, three] =
+        ["one", "two", "three"].map(|name| files.path().join(name).to_str().unwrap().to_owned());
+    let added = wonbon(&["add", "--store", &one, &inputs[0], &inputs[1]]);
+    assert_eq!(added.status.code(), Some(0), "{}", stderr(&added));
+    for (ending, other) in [("jsonl", &two), ("parquet", &three)] {
+        let out = files.path().join(format!("out.{ending}")).to_str().unwrap().to_owned();
+        let exported = wonbon(&["export", "--store", &one, "-o", &out]);
+        assert_eq!(exported.status.code(), Some(0), "{}", stderr(&exported));
+        let added = wonbon(&["add", "--store", other, &out]);
+        assert_eq!(added.status.code(), Some(0), "{}", stderr(&added));
+        for key in ["first", "claims"] {
+            let get = |store: &str| json(&wonbon(&["get", "--store", store, key, "--json"]));
+            let (before, after) = (get(&one), get(other));
+            // The page is a text now, so what was the same text may be the same bytes.
+            for field in ["created", "published", "title", "text", "original"] {
+                assert_eq!(before[field], after[field], "{field} by {ending}");
+            }
+            assert_eq!(before["published"].is_string(), key == "claims");
+        }
+    }
+}

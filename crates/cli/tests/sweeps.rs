@@ -244,5 +244,5 @@ fn bad_dates_and_numbers_get_one_sentence() {
     let row = files.write("redirect.jsonl", row);
     let refused = wonbon(&["--store", &store, "add", &row]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(stderr(&refused).contains("noted with --sweep"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("noted with a sweep"), "{}", stderr(&refused));
 }

@@ -80,7 +80,7 @@ struct TextRow<'a> {
     site: &'a str,
     title: Option<&'a str>,
     language: Option<&'a str>,
-    created: Option<&'a str>,
+    published: Option<&'a str>,
     fetched: i64,
     text: &'a str,
 }
@@ -197,13 +197,13 @@ impl ReadingRules {
         let host = url.host_str().unwrap_or_default();
         let site = self.site.site(host);
         let (title, language) = (core.page.title.as_deref(), core.page.language.as_deref());
-        let created = core.page.published.as_deref();
+        let published = core.page.published.as_deref();
         let row = TextRow {
             url: url.as_str(),
             site,
             title,
             language,
-            created,
+            published,
             fetched: page.answer.at.as_microseconds() / 1_000_000,
             text: &core.page.text,
         };
@@ -219,7 +219,7 @@ impl ReadingRules {
                     text: &core.page.text,
                     title,
                     language,
-                    published: created,
+                    published,
                 })?);
             }
         }

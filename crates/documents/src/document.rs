@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use wonbon_text::extract::{core_text, extract};
-use wonbon_time::Timestamp;
+use wonbon_time::{Dates, Timestamp};
 
-use crate::dates::Dates;
 use crate::resolve::Value;
 
 /// A document as it was read. Its core text is taken out by [`extract`](Document::extract), so that
@@ -16,8 +15,8 @@ pub struct Document<'a> {
     pub id: Cow<'a, str>,
     /// Its address, if it has one.
     pub url: Option<Cow<'a, str>>,
-    /// When it was created, as whoever gives the document says. For a record of a web archive: when
-    /// it was fetched.
+    /// When it was created, as whoever gives the document says. For a record of a web archive or a
+    /// page of a crawl: when it was fetched.
     pub created: Option<Timestamp>,
     /// When it was published, as its author claims: in a field of the row, or in the page itself once
     /// it was extracted.
@@ -36,8 +35,8 @@ pub struct Document<'a> {
     ///
     /// [`Reading::ranking`]: crate::Reading::ranking
     pub ranking: Value<'a>,
-    /// Whether it comes from a web archive: then `created` is when it was fetched, and it may be
-    /// older.
+    /// Whether it comes from a web archive or a crawl: then `created` is when it was fetched, and it
+    /// may be older.
     pub archived: bool,
 }
 
@@ -152,11 +151,6 @@ impl<'a> Document<'a> {
     /// before its own claim is known.
     #[must_use]
     pub fn deciding_date(&self, dates: Dates) -> Option<Timestamp> {
-        match dates {
-            Dates::Created => self.created,
-            // An archive knows when a page was fetched; it may have been published before.
-            Dates::Claimed if self.archived => self.created.into_iter().chain(self.published).min(),
-            Dates::Claimed => self.created.or(self.published),
-        }
+        dates.deciding(self.created, self.published, self.archived)
     }
 }

@@ -18,7 +18,6 @@
 //! (`wonbon-warc`), which documents are copies.
 
 mod binary;
-mod dates;
 mod document;
 mod error;
 mod fields;
@@ -33,7 +32,6 @@ mod reading;
 mod resolve;
 
 pub use binary::is_binary;
-pub use dates::{Dates, NotDates};
 pub use document::{Content, Document};
 pub use error::InputError;
 pub use fields::{ChosenFields, FieldNames};
@@ -50,6 +48,7 @@ pub use open::{Source, SourceKind, open, open_within, read_whole};
 pub use progress::{Progress, Unwatched};
 pub use reading::{PieceOutput, Reading, for_each_document};
 pub use resolve::{RowError, Value, Values, resolve};
+pub use wonbon_time::{Dates, NotDates};
 
 /// The most bytes that the content of one document may have, in every format, whatever [`Limits`] say.
 pub const MAX_DOCUMENT_BYTES: usize = 512 << 20;

@@ -11,8 +11,8 @@
 //! | `lang:ko` | in this language, or a regional form of it |
 //! | `after:2024-05`, `before:2025` | created then or later; created earlier than that |
 //!
-//! A date is ISO 8601: `YYYY`, `YYYY-MM`, `YYYY-MM-DD` or a moment (`2024-05-01T09:00:00+09:00`). It stands for its
-//! first moment, in UTC unless it says otherwise. What hangs together is read as a phrase: `state-of-the-art`, `한글ABC`. Words
+//! A date is `YYYY`, `YYYY-MM`, `YYYY-MM-DD` or a moment with its zone (`2024-05-01T09:00:00+09:00`), as
+//! [`Timestamp::parse_strict`] reads it, and stands for its first moment. What hangs together is read as a phrase: `state-of-the-art`, `한글ABC`. Words
 //! before and after the colon of a field that does not exist are plain words. A quote that is never
 //! closed is closed at the end. Everything else, operators in odd places included, is ignored or a word;
 //! only what cannot be meant is refused: no words at all, a date that is none, too long a query.
@@ -256,7 +256,7 @@ impl<'a> Written<'a> {
         let name = |form: String| Some(shortened(&form).to_owned()).filter(|name| !name.is_empty());
         let date = |field| {
             let not_a_date = |_| QueryError::NotADate { field, value: self.value.to_owned() };
-            Timestamp::parse_iso(self.value).map_err(not_a_date)
+            Timestamp::parse_strict(self.value).map_err(not_a_date)
         };
         let item = match field.to_ascii_lowercase().as_str() {
             "title" => Phrase::of(self.value).map(Item::Title),
@@ -351,5 +351,26 @@ mod tests {
         }
         let error = Query::parse("a before:now").unwrap_err();
         assert!(error.to_string().starts_with("\"now\" after before: is not a date; write 2024"));
+    }
+
+    #[test]
+    fn a_date_has_one_of_four_forms() {
+        for date in ["2024", "2024-05", "2024-05-01", "2024-05-01T09:00:00+09:00"] {
+            assert!(Query::parse(&format!("after:{date}")).is_ok(), "{date}");
+        }
+        for date in [
+            "2024-1",
+            "2024-13",
+            "2023-02-29",
+            "2024.05.01",
+            "2024-01-01T00:00",
+            "2024-01-01T00:00:00",
+            "2024-01-01T24:00:00Z",
+            "2024-01-01T00:00:00+9",
+            "1714554000",
+        ] {
+            let query = Query::parse(&format!("after:{date}"));
+            assert!(matches!(query, Err(QueryError::NotADate { .. })), "{date}: {query:?}");
+        }
     }
 }

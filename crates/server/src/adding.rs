@@ -1,4 +1,4 @@
-//! Adds on their way: handed to the store's one writer, waited for by one thread.
+//! Adds on their way: handed to the store's one writer by [`wonbon_app::intake`], waited for by one thread.
 //!
 //! The writer commits what has queued up in one go and acknowledges in the order of the queue, so one
 //! thread that waits for the acknowledgements in that order tells everyone as soon as it could be told.
@@ -13,12 +13,9 @@ use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use wonbon_store::{
-    Added, Expected, Pending, PendingRedirect, Prepared, Recognised, Redirect, Store, StoreError,
-};
-use wonbon_time::Timestamp;
+use wonbon_app::intake::{IntakeName, Outcome, ReadyDocument, SubmittedDocument};
+use wonbon_store::{Store, StoreError};
 
-use crate::given::Given;
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 
@@ -29,73 +26,11 @@ const PERMITS: u32 = 3500;
 /// Each permit stands for so many bytes of a document.
 const BYTES_PER_PERMIT: usize = 64 << 10;
 
-/// What became of something that was handed over.
-#[derive(Debug)]
-pub(crate) enum Done {
-    /// A document is durable.
-    Added(Added),
-    /// A redirect is.
-    Redirected,
-}
-
-/// Something made ready to be handed over.
-pub(crate) enum Ready {
-    Document(Box<Prepared>),
-    Seen(Box<Recognised>),
-    Redirect(Redirect),
-}
-
-impl Ready {
-    /// Makes something ready: everything that does not depend on other documents. Takes about 40
-    /// microseconds for a text of 2 kB.
-    pub(crate) fn of(
-        store: &Store,
-        given: &Given<'_>,
-        sweep: Option<Timestamp>,
-        expected: Option<Expected>,
-    ) -> Result<Self, Problem> {
-        match given {
-            Given::Document(document) => {
-                if sweep.is_some()
-                    && expected.is_none()
-                    && let Some(recognised) = store.recognise(document)?
-                {
-                    return Ok(Ready::Seen(Box::new(recognised)));
-                }
-                let prepared = store.prepare(document)?;
-                Ok(Ready::Document(Box::new(match expected {
-                    Some(expected) => prepared.only_if(expected),
-                    None => prepared,
-                })))
-            }
-            Given::Redirect { key, target, site } => {
-                let Some(sweep) = sweep else {
-                    let detail =
-                        format!("`{key}` only leads to {target}: redirects are noted with `sweep`");
-                    return Err(Problem::new(Code::BadJson, detail));
-                };
-                Ok(Ready::Redirect(Redirect {
-                    key: (*key).to_owned(),
-                    target: (*target).to_owned(),
-                    sweep,
-                    site: site.map(str::to_owned),
-                }))
-            }
-        }
-    }
-}
-
-/// What the store was given.
-enum Handed {
-    Document(Pending),
-    Redirect(PendingRedirect),
-}
-
 /// Something on its way.
 struct Waiting {
-    handed: Handed,
+    submitted: SubmittedDocument,
     since: Instant,
-    tell: oneshot::Sender<Result<Done, StoreError>>,
+    tell: oneshot::Sender<Result<Outcome, StoreError>>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -116,19 +51,17 @@ impl Adding {
         let (queue, waiting) = mpsc::channel::<Waiting>();
         let counted = metrics.clone();
         std::thread::Builder::new().name("wonbon-acknowledge".to_owned()).spawn(move || {
-            for Waiting { handed, since, tell, _room } in waiting {
-                let done = match handed {
-                    Handed::Document(pending) => pending.wait().map(Done::Added),
-                    Handed::Redirect(pending) => pending.wait().map(|_| Done::Redirected),
-                };
+            for Waiting { submitted, since, tell, _room } in waiting {
+                let outcome = submitted.wait();
                 counted.waiting.dec();
-                match &done {
-                    Ok(Done::Added(added)) => counted.added(added, since.elapsed()),
-                    Ok(Done::Redirected) => counted.redirected(),
+                match &outcome {
+                    Ok(Outcome::Added { added, .. }) => counted.added(added, since.elapsed()),
+                    Ok(Outcome::Redirected) => counted.redirected(),
+                    Ok(Outcome::PassedOver) => {}
                     Err(_) => counted.refused(),
                 }
                 // Whoever went away does not hear what is true all the same.
-                let _ = tell.send(done);
+                let _ = tell.send(outcome);
             }
         })?;
         let room = Arc::new(Semaphore::new(PERMITS as usize));
@@ -153,33 +86,33 @@ impl Adding {
         Room(permit.expect("nobody closes it"))
     }
 
-    /// Hands something over; the receiver is told when it is durable.
+    /// Hands a document over; what it is called, and the receiver that is told when it is durable.
     pub(crate) fn submit(
         &self,
-        ready: Ready,
+        ready: ReadyDocument,
         since: Instant,
         Room(room): Room,
-    ) -> Result<oneshot::Receiver<Result<Done, StoreError>>, Problem> {
-        let handed = match ready {
-            Ready::Document(prepared) => Handed::Document(self.store.submit(*prepared)?),
-            Ready::Seen(recognised) => Handed::Document(self.store.submit_recognised(*recognised)?),
-            Ready::Redirect(redirect) => Handed::Redirect(self.store.submit_redirect(&redirect)?),
-        };
+    ) -> Result<(IntakeName, OutcomeReceiver), Problem> {
+        let submitted = ready.submit(&self.store)?;
+        let name = submitted.name().clone();
         let (tell, told) = oneshot::channel();
         self.metrics.waiting.inc();
         self.queue
-            .send(Waiting { handed, since, tell, _room: room })
+            .send(Waiting { submitted, since, tell, _room: room })
             .map_err(|_| Problem::new(Code::ShuttingDown, "nothing more is stored"))?;
-        Ok(told)
+        Ok((name, OutcomeReceiver(told)))
     }
 }
 
-/// What was told of something that was handed over.
-pub(crate) fn told(
-    told: Result<Result<Done, StoreError>, oneshot::error::RecvError>,
-) -> Result<Done, Problem> {
-    match told {
-        Ok(done) => Ok(done?),
-        Err(_) => Err(Problem::new(Code::ShuttingDown, "nobody can say whether it was stored")),
+/// Receives what became of a document, once that is durable.
+pub(crate) struct OutcomeReceiver(oneshot::Receiver<Result<Outcome, StoreError>>);
+
+impl OutcomeReceiver {
+    /// Waits for it.
+    pub(crate) async fn wait(self) -> Result<Outcome, Problem> {
+        match self.0.await {
+            Ok(outcome) => Ok(outcome?),
+            Err(_) => Err(Problem::new(Code::ShuttingDown, "nobody can say whether it was stored")),
+        }
     }
 }

@@ -141,9 +141,17 @@ pub(crate) fn from_address<P: DeserializeOwned>(parts: &Parts) -> Result<P, Prob
         .map_err(|error| Problem::new(Code::BadParameter, error.body_text()))
 }
 
+/// Bytes as text, or the problem that they are none.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
+    simdutf8::compat::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        Problem::new(Code::NotUtf8, format!("byte {at} does not belong to UTF-8 text"))
+    })
+}
+
 /// A value from JSON.
 pub(crate) fn from_json<P: DeserializeOwned>(body: &[u8]) -> Result<P, Problem> {
-    let text = crate::given::utf8(body)?;
+    let text = utf8(body)?;
     serde_json::from_str(text).map_err(|error| Problem::new(Code::BadJson, error.to_string()))
 }
 

@@ -24,7 +24,7 @@ mod adding;
 mod api;
 mod asked;
 mod desk;
-mod given;
+mod document_request;
 mod guard;
 mod listen;
 mod logging;

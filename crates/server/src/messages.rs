@@ -82,6 +82,7 @@ messages! {
     Kind = "Is", "판정";
     Document = "Document", "문서";
     Created = "Created", "만든 때";
+    Published = "Published, as it claims", "스스로 밝힌 게시일";
     StoredAt = "Stored", "저장한 때";
     Words = "Words", "낱말";
     Title = "Title", "제목";

@@ -33,7 +33,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::checkpoints::checkpoint_waiting;
 use crate::database::{Database, open_immutable};
 use crate::error::StoreError;
-use crate::params::random_bytes;
+use crate::params::random_identity;
 use crate::store_files::StoreFiles;
 
 /// The name of the mark in `meta`.
@@ -44,11 +44,6 @@ const NO_MARK: &str = "none";
 
 /// A log of this size or less has no commits.
 const LOG_HEADER_BYTES: u64 = 32;
-
-/// Random hexadecimal digits that nobody else has.
-pub(crate) fn draw_name() -> String {
-    format!("{:016x}", u64::from_le_bytes(*random_bytes().first_chunk().expect("16")))
-}
 
 /// Whether what is derived from the database beside it was derived from this one. Refuses a log of
 /// another database.
@@ -121,7 +116,7 @@ fn mark_without_log(database: &Path) -> rusqlite::Result<String> {
 /// Makes a copy of a database one of its own: with another identity, so that it never takes what is
 /// derived from the original for its own, and without a mark.
 pub(crate) fn separate(copy: &Connection) -> rusqlite::Result<()> {
-    copy.execute("UPDATE meta SET value = ?1 WHERE name = 'identity'", [draw_name()])?;
+    copy.execute("UPDATE meta SET value = ?1 WHERE name = 'identity'", [random_identity()])?;
     copy.execute("DELETE FROM meta WHERE name = ?1", [MARK])?;
     Ok(())
 }
@@ -143,7 +138,7 @@ impl DatabaseMark {
         if self.is_renewed {
             return Ok(());
         }
-        let new = draw_name();
+        let new = random_identity();
         let known = database.meta(MARK)?.unwrap_or_else(|| NO_MARK.to_owned());
         // What is in the list stays: the database's file may lag behind what its log says.
         let mut list = read_list(&self.files)?.unwrap_or_default();

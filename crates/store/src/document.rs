@@ -7,9 +7,18 @@ use wonbon_rule::Verdict;
 use wonbon_time::Timestamp;
 
 use crate::decisions::Decision;
+use crate::error::StoreError;
 
 /// The longest key, in bytes.
 pub const MOST_KEY_BYTES: usize = 4096;
+
+/// Whether a key is as long as keys may be.
+pub(crate) fn check_key(key: &str) -> Result<(), StoreError> {
+    match key.len() {
+        1..=MOST_KEY_BYTES => Ok(()),
+        bytes => Err(StoreError::BadKey { bytes, most: MOST_KEY_BYTES }),
+    }
+}
 
 /// The longest content, in bytes.
 pub const MOST_CONTENT_BYTES: usize = 512 << 20;
@@ -55,6 +64,12 @@ pub struct NewDocument<'a> {
     /// When it was created; unknown means now, or for a known key what
     /// was known.
     pub created: Option<Timestamp>,
+    /// Whether `created` is only when the document was seen, so that it may be older: what is known to
+    /// be created before stays so.
+    pub created_at_the_latest: bool,
+    /// When it claims to be published: kept and shown, and decides nothing. Of a page that is not
+    /// extracted yet, unknown means what the page claims.
+    pub published: Option<Timestamp>,
     /// Its address, if that is not the key.
     pub url: Option<Cow<'a, str>>,
     /// The site it stands on.
@@ -78,6 +93,8 @@ impl<'a> NewDocument<'a> {
         NewDocument {
             key: key.into(),
             created,
+            created_at_the_latest: false,
+            published: None,
             url: None,
             site: None,
             author: None,
@@ -129,6 +146,8 @@ impl OwnedDocument {
         let fields = NewDocument {
             key: document.key.clone().into_owned().into(),
             created: document.created,
+            created_at_the_latest: document.created_at_the_latest,
+            published: document.published,
             url: owned(&document.url),
             site: owned(&document.site),
             author: owned(&document.author),
@@ -193,6 +212,8 @@ pub struct StoredDocument {
     pub key: String,
     /// When it was created.
     pub created: Timestamp,
+    /// When it claims to be published, if it does.
+    pub published: Option<Timestamp>,
     /// When this version was stored.
     pub stored: Timestamp,
     /// How many versions there were, this one included.

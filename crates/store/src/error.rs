@@ -132,6 +132,9 @@ pub enum StoreError {
         /// The first error.
         what: String,
     },
+    /// Long work was asked to stop; what is done so far is kept.
+    #[error("stopped before it was complete; the same command continues")]
+    Interrupted,
     /// A key that cannot be one.
     #[error("a key has 1 to {most} bytes, this one has {bytes}")]
     BadKey {

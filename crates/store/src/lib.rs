@@ -36,6 +36,7 @@ mod listing;
 mod params;
 mod prepare;
 mod questions;
+mod rebuild;
 mod recent_values;
 mod search;
 mod shingle_index;
@@ -64,6 +65,7 @@ pub use questions::{
     Source, SourcePassage, Sources, SourcesQuestion, SweepChanges, Unexplained, Version,
     WatchReport, Watched, collapse, most_verified,
 };
+pub use rebuild::{RebuildConfig, RebuildPhase, RebuildProgress, Rebuilt};
 pub use search::{SearchResult, SearchResults};
 pub use store::{DiskBytes, OldStore, Pending, Store};
 pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};

@@ -27,6 +27,8 @@ pub struct Listed {
     pub key: String,
     /// When it was created.
     pub created: Timestamp,
+    /// When it claims to be published, if it does.
+    pub published: Option<Timestamp>,
     /// When this version was stored.
     pub stored: Timestamp,
     /// How many versions there were.
@@ -196,6 +198,7 @@ fn listed(database: &Database, record: Record) -> Result<Listed, StoreError> {
         row: record.row,
         key: record.key,
         created: record.created,
+        published: record.published,
         stored: record.stored,
         version: record.version,
         site: record.site,

@@ -9,6 +9,7 @@ use wonbon_rule::{Bands, Rule};
 use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, MAX_SHINGLE_WORDS, SHINGLE_HASH_VERSION};
 use wonbon_text::words::NORMAL_FORM_VERSION;
+use wonbon_time::Dates;
 
 use crate::error::StoreError;
 
@@ -91,10 +92,15 @@ impl FromStr for SeedSource {
 }
 
 /// Sixteen bytes from the system's random generator.
-pub(crate) fn random_bytes() -> [u8; 16] {
+fn random_bytes() -> [u8; 16] {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the system gives random bytes");
     bytes
+}
+
+/// A name that no other store has.
+pub(crate) fn random_identity() -> String {
+    format!("{:016x}", u128::from_le_bytes(random_bytes()) as u64)
 }
 
 /// How a store decides.
@@ -106,6 +112,8 @@ pub struct StoreParams {
     pub shingle_words: NonZeroUsize,
     /// Where the permutations come from.
     pub seed: SeedSource,
+    /// Which dates decide who is the original, unless an add says otherwise.
+    pub dates: Dates,
     /// Which program made the store; decides what is not a choice.
     pub made_by: MadeBy,
 }
@@ -128,6 +136,7 @@ impl Default for StoreParams {
             rule: Rule::default(),
             shingle_words: DEFAULT_SHINGLE_WORDS,
             seed: SeedSource::draw(),
+            dates: Dates::default(),
             made_by: MadeBy::Current,
         }
     }
@@ -157,7 +166,7 @@ impl StoreParams {
     /// Name and value of everything that changes results, as the database keeps it.
     pub(crate) fn to_values(&self) -> Vec<(&'static str, String)> {
         let (features, index) = self.features();
-        vec![
+        let mut values = vec![
             ("rule", self.rule.to_string()),
             ("shingle words", self.shingle_words.to_string()),
             ("seed", self.seed.to_text()),
@@ -167,7 +176,12 @@ impl StoreParams {
             ("normal form version", NORMAL_FORM_VERSION.to_string()),
             ("shingle hash version", SHINGLE_HASH_VERSION.to_string()),
             (FINGERPRINT_VERSION_NAME, FINGERPRINT_VERSION.to_string()),
-        ]
+        ];
+        // Stores from before there was a choice do not have it.
+        if self.dates != Dates::default() {
+            values.push(("dates", self.dates.to_string()));
+        }
+        values
     }
 
     /// The parameters that these values describe, if this program would decide by them as the one
@@ -206,6 +220,10 @@ impl StoreParams {
             rule,
             shingle_words,
             seed: SeedSource::from_text(&seed).ok_or_else(|| wrong("seed", "something else"))?,
+            dates: match value("dates") {
+                Some(dates) => dates.parse().map_err(|_| wrong("dates", &dates))?,
+                None => Dates::default(),
+            },
             made_by,
         };
         for (what, asked) in params.to_values() {
@@ -236,6 +254,9 @@ impl StoreParams {
         if self.seed != asked.seed {
             return refuse("the seed", self.seed.to_string(), asked.seed.to_string());
         }
+        if self.dates != asked.dates {
+            return refuse("the dates", self.dates.to_string(), asked.dates.to_string());
+        }
         Ok(())
     }
 }
@@ -253,6 +274,7 @@ mod tests {
         let params = StoreParams {
             rule: Rule::Threshold(0.85),
             shingle_words: NonZeroUsize::new(7).unwrap(),
+            dates: Dates::Claimed,
             ..StoreParams::default()
         };
         let values = params.to_values();

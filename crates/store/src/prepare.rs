@@ -18,7 +18,7 @@ use wonbon_text::shingles::Shingler;
 use wonbon_time::Timestamp;
 use zstd::zstd_safe::{CParameter, ParamSwitch};
 
-use crate::document::{Content, Expected, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument};
+use crate::document::{Content, Expected, MOST_CONTENT_BYTES, NewDocument, check_key};
 use crate::error::StoreError;
 use crate::params::{MadeBy, StoreParams};
 
@@ -38,6 +38,7 @@ pub(crate) struct Examined<'d> {
     text: Cow<'d, str>,
     title: Option<String>,
     language: Option<String>,
+    published: Option<Timestamp>,
     /// As they come: neither sorted nor each once.
     pub(crate) shingles: Vec<u64>,
     words: u64,
@@ -52,6 +53,7 @@ pub struct Prepared {
     pub(crate) created: Option<Timestamp>,
     /// Whether it may have been created before.
     pub(crate) created_at_the_latest: bool,
+    pub(crate) published: Option<Timestamp>,
     pub(crate) url: Option<String>,
     pub(crate) site: Option<String>,
     pub(crate) author: Option<String>,
@@ -79,13 +81,6 @@ impl Prepared {
     #[must_use]
     pub fn only_if(self, expected: Expected) -> Self {
         Prepared { expected: Some(expected), ..self }
-    }
-
-    /// The same, with a time of creation that only says when it was there: what is known to be older
-    /// stays so.
-    #[must_use]
-    pub fn created_at_the_latest(self) -> Self {
-        Prepared { created_at_the_latest: true, ..self }
     }
 
     /// The document's key.
@@ -128,14 +123,16 @@ impl Preparer {
         let examined = self.examine(document)?;
         let text = compress(&examined.text)?;
         let plain = (examined.text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*examined.text));
-        let Examined { title, language, words, text_fingerprint, features, .. } = examined;
+        let Examined { title, language, published, words, text_fingerprint, features, .. } =
+            examined;
         let shingles = ElementSet::new(examined.shingles);
         let owned = |value: &Option<Cow<'_, str>>| value.as_deref().map(str::to_owned);
         let url = document.url.as_deref();
         Ok(Prepared {
             key: document.key.clone().into_owned(),
             created: document.created,
-            created_at_the_latest: false,
+            created_at_the_latest: document.created_at_the_latest,
+            published,
             url: owned(&document.url),
             site: owned(&document.site).or_else(|| site_of(url.unwrap_or(&document.key))),
             author: owned(&document.author),
@@ -159,17 +156,18 @@ impl Preparer {
         document: &'d NewDocument<'_>,
     ) -> Result<Examined<'d>, StoreError> {
         let bytes = document.content.bytes();
-        if !(1..=MOST_KEY_BYTES).contains(&document.key.len()) {
-            return Err(StoreError::BadKey { bytes: document.key.len(), most: MOST_KEY_BYTES });
-        }
+        check_key(&document.key)?;
         if bytes.len() > MOST_CONTENT_BYTES {
             return Err(StoreError::TooLong { bytes: bytes.len(), most: MOST_CONTENT_BYTES });
         }
         let owned = |value: &Option<Cow<'_, str>>| value.as_deref().map(str::to_owned);
         let mut title = owned(&document.title);
         let mut language = owned(&document.language);
+        let mut published = document.published;
         let url = document.url.as_deref();
         let mut of_page = |page: Page| {
+            let claimed = page.published.and_then(|text| Timestamp::parse_iso(&text).ok());
+            published = published.or(claimed);
             title = title.take().or(page.title);
             language = language.take().or(page.language);
             page.text.into()
@@ -181,7 +179,16 @@ impl Preparer {
         };
         let (shingles, words, text_fingerprint) = self.shingles_as_they_come(&text);
         let features = self.maker.features(&shingles).values().to_vec();
-        Ok(Examined { text, title, language, shingles, words, text_fingerprint, features })
+        Ok(Examined {
+            text,
+            title,
+            language,
+            published,
+            shingles,
+            words,
+            text_fingerprint,
+            features,
+        })
     }
 
     /// The fingerprints of a document whose words and shingles are known.

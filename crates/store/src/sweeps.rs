@@ -24,7 +24,7 @@ use std::sync::mpsc::{self, Receiver};
 use wonbon_time::Timestamp;
 
 use crate::database::{Database, Record};
-use crate::document::{MOST_KEY_BYTES, NewDocument, OwnedDocument};
+use crate::document::{NewDocument, OwnedDocument, check_key};
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::writer::Request;
@@ -54,13 +54,23 @@ pub struct Redirect {
     pub site: Option<String>,
 }
 
+impl Redirect {
+    /// Whether its two addresses are as long as keys may be.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadKey`].
+    pub fn check(&self) -> Result<(), StoreError> {
+        check_key(&self.key).and_then(|()| check_key(&self.target))
+    }
+}
+
 /// A document that is stored as it came: nothing has to be made of it. It carries its content, because the
 /// stored document may change before the writer notes the sighting; then the writer adds it in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
     pub(crate) document: OwnedDocument,
     pub(crate) content: [u8; 16],
-    pub(crate) created_at_the_latest: bool,
 }
 
 impl Recognised {
@@ -71,15 +81,7 @@ impl Recognised {
         Recognised {
             document: OwnedDocument::of(document),
             content: fingerprint_content(document.content.bytes()),
-            created_at_the_latest: false,
         }
-    }
-
-    /// The same, with a time of creation that only says when it was there, as
-    /// [`Prepared::created_at_the_latest`](crate::Prepared::created_at_the_latest).
-    #[must_use]
-    pub fn created_at_the_latest(self) -> Self {
-        Recognised { created_at_the_latest: true, ..self }
     }
 
     /// The document's key.
@@ -139,8 +141,13 @@ impl Store {
     pub fn recognise(&self, document: &NewDocument<'_>) -> Result<Option<Recognised>, StoreError> {
         self.reading(|database| {
             let Some(record) = database.record_by_key(&document.key)? else { return Ok(None) };
+            let address = match (document.url.as_deref(), record.url.as_deref()) {
+                (None, _) => true,
+                // A key that is said to be the address as well says nothing new.
+                (Some(said), None) => said == document.key,
+                (Some(said), Some(known)) => said == known,
+            };
             let nothing_new = [
-                (&document.url, &record.url),
                 (&document.site, &record.site),
                 (&document.author, &record.author),
                 (&document.title, &record.title),
@@ -148,9 +155,16 @@ impl Store {
             ]
             .iter()
             .all(|(said, known)| said.is_none() || said.as_deref() == known.as_deref());
+            let created = match document.created {
+                None => true,
+                Some(created) if document.created_at_the_latest => created >= record.created,
+                Some(created) => created == record.created,
+            };
             let same = record.fingerprints.content == fingerprint_content(document.content.bytes())
                 && nothing_new
-                && document.created.is_none_or(|created| created == record.created);
+                && address
+                && created
+                && (document.published.is_none() || document.published == record.published);
             Ok(same.then(|| Recognised::of(document)))
         })
     }
@@ -171,11 +185,7 @@ impl Store {
     ///
     /// [`StoreError::BadKey`], [`StoreError::ReadOnly`], [`StoreError::Stopped`].
     pub fn submit_redirect(&self, redirect: &Redirect) -> Result<PendingRedirect, StoreError> {
-        for address in [&redirect.key, &redirect.target] {
-            if !(1..=MOST_KEY_BYTES).contains(&address.len()) {
-                return Err(StoreError::BadKey { bytes: address.len(), most: MOST_KEY_BYTES });
-            }
-        }
+        redirect.check()?;
         let (reply, answer) = mpsc::channel();
         self.writer_queue()?.enqueue(Request::Redirect(Box::new(redirect.clone()), reply))?;
         Ok(PendingRedirect { answer })

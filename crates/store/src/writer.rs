@@ -288,14 +288,13 @@ impl Writer {
     }
 
     fn see(&mut self, recognised: &Recognised, now: Timestamp) -> Result<Added, StoreError> {
-        let Recognised { document, content, created_at_the_latest } = recognised;
+        let Recognised { document, content } = recognised;
         let database = &self.families.database;
         let record = database.record_by_key(document.key())?;
         let Some(record) = record.filter(|record| record.fingerprints.content == *content) else {
             // It changed after it was recognised, in a request that was queued before this one. Here,
             // and not by a second request, so that documents are decided in the order of the queue.
-            let mut prepared = self.families.preparer.prepare(&document.as_new())?;
-            prepared.created_at_the_latest = *created_at_the_latest;
+            let prepared = self.families.preparer.prepare(&document.as_new())?;
             return self.add(&prepared, now);
         };
         if let Some(sweep) = document.sweep() {
@@ -315,6 +314,7 @@ impl Writer {
                 row,
                 key: prepared.key.clone(),
                 created: prepared.created.unwrap_or(now),
+                published: prepared.published,
                 stored: now,
                 version: 1,
                 url: prepared.url.clone(),
@@ -344,6 +344,7 @@ impl Writer {
                 Some(created) if prepared.created_at_the_latest => created.min(old.created),
                 said => said.unwrap_or(old.created),
             },
+            published: prepared.published.or(old.published),
             stored: now,
             version: old.version + u32::from(new_content),
             url: known(&prepared.url, &old.url),

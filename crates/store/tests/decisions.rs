@@ -258,6 +258,7 @@ DROP INDEX decisions_of;
 DROP TABLE decisions;
 ALTER TABLE documents DROP COLUMN decision;
 ALTER TABLE documents DROP COLUMN decision_entry;
+ALTER TABLE documents DROP COLUMN published;
 PRAGMA user_version = 2;
 ";
 

@@ -18,8 +18,9 @@
 //! Cost: 100 nanoseconds or so to read or to write one.
 //!
 //! Guarantees: what is read is written so that it is read again exactly; texts are compared as the
-//! times that they name. Not here: time zones by name, durations in words, HTTP dates.
+//! times that they name. Also here: [`Dates`], the choice of which date decides who is the original. Not here: time zones by name, durations in words, HTTP dates.
 
+mod dates;
 mod format;
 mod parse;
 mod serialize;
@@ -27,6 +28,7 @@ mod serialize;
 use std::ops::{Add, Sub};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+pub use dates::{Dates, NotDates};
 pub use serialize::microseconds;
 
 /// A point in time, to the microsecond.

@@ -44,6 +44,18 @@ impl Timestamp {
         read_iso(text.trim()).ok_or(NotATime).and_then(Self::within_four_digits)
     }
 
+    /// Reads ISO 8601 in the four forms that leave nothing to guess: `YYYY`, `YYYY-MM`, `YYYY-MM-DD`, and
+    /// `YYYY-MM-DDThh:mm:ss`, perhaps with a fraction, with `Z` or `±hh:mm` behind it. For queries and
+    /// headers, where a text of another form is more likely a mistake than a date.
+    ///
+    /// # Errors
+    ///
+    /// If it has another form, or names no time that exists.
+    pub fn parse_strict(text: &str) -> Result<Self, NotATime> {
+        let text = text.trim();
+        if has_strict_form(text) { Self::parse_iso(text) } else { Err(NotATime) }
+    }
+
     /// Reads a number: microseconds since 1970 from 10^14 on, milliseconds from 10^11 on, otherwise
     /// seconds.
     ///
@@ -86,6 +98,27 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, NotATime> {
         Self::parse_text(text)
     }
+}
+
+/// Whether a text has one of the forms of [`Timestamp::parse_strict`]; its numbers are not looked at.
+fn has_strict_form(text: &str) -> bool {
+    let fits = |text: &str, form: &str| {
+        text.len() == form.len()
+            && text.bytes().zip(form.bytes()).all(|(byte, wanted)| match wanted {
+                b'0' => byte.is_ascii_digit(),
+                wanted => byte == wanted,
+            })
+    };
+    let Some((date, time)) = text.split_once(['T', 't']) else {
+        return ["0000", "0000-00", "0000-00-00"].iter().any(|form| fits(text, form));
+    };
+    let Some(zone) = time.find(['Z', 'z', '+', '-']) else { return false };
+    let (clock, zone) = time.split_at(zone);
+    let clock = clock.split_once('.').map_or(clock, |(clock, _)| clock);
+    fits(date, "0000-00-00")
+        && fits(clock, "00:00:00")
+        && !clock.starts_with("24")
+        && (matches!(zone, "Z" | "z") || fits(&zone[1..], "00:00"))
 }
 
 /// Microseconds since 1970.
@@ -248,6 +281,51 @@ mod tests {
     }
 
     #[test]
+    fn strict_dates_are_a_year_a_month_a_day_or_a_moment_with_its_zone() {
+        for (text, seconds) in [
+            ("1970", 0),
+            ("2024-03", 1_709_251_200),
+            ("2024-02-29", 1_709_164_800),
+            (" 2001-09-09T01:46:40Z ", 1_000_000_000),
+            ("2001-09-09T10:46:40+09:00", 1_000_000_000),
+            ("1969-12-31t23:59:59z", -1),
+            ("0000-01-01", -62_167_219_200),
+            ("2016-12-31T23:59:60Z", 1_483_228_800),
+        ] {
+            assert_eq!(Timestamp::parse_strict(text), Ok(Timestamp::from_seconds(seconds)));
+        }
+        let half = Timestamp::parse_strict("2001-09-09T10:46:40.5+09:00");
+        assert_eq!(half, Ok(Timestamp::from_milliseconds(1_000_000_000_500)));
+        for text in [
+            "",
+            "24",
+            "2024-",
+            "2024-1",
+            "2024-13",
+            "2023-02-29",
+            "2024-01-01-01",
+            "yesterday",
+            "-2024",
+            "2024.05.01",
+            "2024-01-01 09:00:00Z",
+            "2024T00:00:00Z",
+            "2024-01-01T",
+            "2024-01-01T00:00",
+            "2024-01-01T00:00Z",
+            "2024-01-01T00:00:00",
+            "２０２４",
+            "2024-01-01T24:00:00Z",
+            "2024-01-01T00:00:00.Z",
+            "2024-01-01T00:00:00+9",
+            "2024-01-01T00:00:00+0900",
+            "2024-01-01T00:00:00Zz",
+            "2024-01-01T00:00:00é",
+        ] {
+            assert_eq!(Timestamp::parse_strict(text), Err(NotATime), "{text}");
+        }
+    }
+
+    #[test]
     fn numbers_count_what_their_size_says() {
         let second = Timestamp::from_seconds(1_700_000_000);
         for number in [1.7e9, 1.7e12, 1.7e15] {
@@ -295,6 +373,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_answered(text in "[0-9TtZz+\\-:./ UTCé]{0,30}") {
+            if let Ok(time) = Timestamp::parse_strict(&text) {
+                prop_assert_eq!(Timestamp::parse_iso(&text), Ok(time));
+            }
             if let Ok(time) = Timestamp::parse_text(&text) {
                 prop_assert_eq!(time.to_string().parse(), Ok(time));
             }

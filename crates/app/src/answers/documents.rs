@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use wonbon_store::{Decision, Stored, StoredDocument, Verdict};
 
+use crate::intake::Outcome;
+
 /// What names a stored document: of one that is shown, found or answered.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -11,6 +13,9 @@ pub struct Named<'a> {
     pub id: &'a str,
     /// When it was created.
     pub created: String,
+    /// When it claims to be published, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
     /// Its address, if that is not the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<&'a str>,
@@ -26,6 +31,7 @@ impl<'a> Named<'a> {
         Named {
             id: &document.key,
             created: document.created.to_string(),
+            published: document.published.map(|time| time.to_string()),
             url: document.url.as_deref(),
             site: document.site.as_deref(),
         }
@@ -96,6 +102,9 @@ pub struct Listed<'a> {
     pub id: &'a str,
     /// When it was created.
     pub created: String,
+    /// When it claims to be published, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
     /// When this version was stored.
     pub stored: String,
     /// The site it stands on.
@@ -124,6 +133,7 @@ impl<'a> Listed<'a> {
         Listed {
             id: &listed.key,
             created: listed.created.to_string(),
+            published: listed.published.map(|time| time.to_string()),
             stored: listed.stored.to_string(),
             site: listed.site.as_deref(),
             title: listed.title.as_deref(),
@@ -270,8 +280,22 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl AddSummary {
-    /// Counts a document that was added.
-    pub fn count(&mut self, added: &wonbon_store::Added) {
+    /// Counts what became of a document.
+    pub fn count(&mut self, outcome: &Outcome) {
+        let added = match outcome {
+            Outcome::Added { added, recognised } => {
+                self.recognised += u64::from(*recognised);
+                added
+            }
+            Outcome::Redirected => {
+                self.redirects += 1;
+                return;
+            }
+            Outcome::PassedOver => {
+                self.passed_over += 1;
+                return;
+            }
+        };
         self.documents += 1;
         match added.stored {
             Stored::Updated => self.updated += 1,

@@ -16,6 +16,8 @@ pub struct Status {
     pub shingle_words: usize,
     /// Where the permutations come from.
     pub seed: String,
+    /// Which dates decide who is the original unless an add says otherwise: created or claimed.
+    pub dates: String,
     /// All documents.
     pub documents: u64,
     /// Of them originals.
@@ -61,6 +63,7 @@ impl Status {
             rule: params.rule.to_string(),
             shingle_words: params.shingle_words.get(),
             seed: params.seed.to_string(),
+            dates: params.dates.to_string(),
             documents: counts.documents,
             originals: counts.originals,
             copies: counts.copies,

@@ -78,7 +78,7 @@ impl Jobs {
         let folder = directory.join(FOLDER);
         match Crawl::begun_of(&folder) {
             Ok(begun) => {
-                StoreSink::sweep(self.store.clone(), begun)?;
+                StoreSink::sweep(self.store.clone(), begun, None)?;
                 Ok(())
             }
             // It had not begun.
@@ -192,7 +192,8 @@ pub(super) fn run(
     let folder = entry.directory.join(FOLDER);
     let crawl = opened(jobs, &folder, asked, plan).map_err(failed)?;
     let plan = crawl.plan().clone();
-    let sink = StoreSink::sweep(jobs.store.clone(), crawl.begun())
+    let dates = asked.dates().map_err(|error| Stopped::Failed(error.to_string()))?;
+    let sink = StoreSink::sweep(jobs.store.clone(), crawl.begun(), dates)
         .map_err(|error| store_failed(&error))?;
     let counting = Arc::new(Counting::new(Arc::new(jobs.network(&plan).map_err(failed)?)));
     let recorder = Recorder { entry, counting: &counting, most: plan.pace.pages };

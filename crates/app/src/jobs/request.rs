@@ -19,7 +19,7 @@ use wonbon_store::Rule;
 use wonbon_time::Timestamp;
 
 use crate::error::RequestError;
-use crate::parameters::{USUAL_THRESHOLD, date, one_of, threshold as threshold_of};
+use crate::parameters::{USUAL_THRESHOLD, date, dates, one_of, threshold as threshold_of};
 
 /// Seeds that are taken.
 const MOST_SEEDS: usize = 10_000;
@@ -75,8 +75,8 @@ pub struct ImportAsked {
     /// The date of the sweep that saw the documents, if one did.
     #[serde(default)]
     pub sweep: Option<String>,
-    /// Which dates decide who is the original: `created` (if not said), or `claimed` to take the date
-    /// that a page claims where there is no creation time.
+    /// Which dates decide who is the original: `created`, or `claimed` to take the date that a page
+    /// claims where there is no creation time; those of the store if not said.
     #[serde(default)]
     pub dates: Option<String>,
     /// Which field of a row means what.
@@ -194,6 +194,10 @@ pub struct CrawlAsked {
     /// The number of an earlier crawl: pages it has are asked for only if they changed.
     #[serde(default)]
     pub sweep_of: Option<u32>,
+    /// Which dates decide who is the original: `created`, or `claimed` to take an earlier date that a
+    /// page claims; those of the store if not said.
+    #[serde(default)]
+    pub dates: Option<String>,
 }
 
 /// Pages a crawl asks for if nobody says how many.
@@ -249,19 +253,14 @@ impl JobAsked {
             JobAsked::Import(asked) => asked.sweep().and(asked.dates()).map(|_| ()),
             JobAsked::Dedup(asked) => asked.method().and(asked.dates()).map(|_| ()),
             JobAsked::Cluster(asked) => asked.last_phase().and(asked.dates()).map(|_| ()),
-            JobAsked::Crawl(asked) => asked.plan().map(|_| ()),
+            JobAsked::Crawl(asked) => asked.plan().and(asked.dates()).map(|_| ()),
         }
     }
 }
 
-fn dates_of(asked: Option<&str>) -> Result<Dates, RequestError> {
-    let known = [("created", Dates::Created), ("claimed", Dates::Claimed)];
-    one_of("dates", asked, &known)
-}
-
 impl ImportAsked {
-    pub(super) fn dates(&self) -> Result<Dates, RequestError> {
-        dates_of(self.dates.as_deref())
+    pub(super) fn dates(&self) -> Result<Option<Dates>, RequestError> {
+        dates(self.dates.as_deref())
     }
 
     pub(super) fn sweep(&self) -> Result<Option<Timestamp>, RequestError> {
@@ -271,7 +270,7 @@ impl ImportAsked {
 
 impl DedupAsked {
     pub(super) fn dates(&self) -> Result<Dates, RequestError> {
-        dates_of(self.dates.as_deref())
+        Ok(dates(self.dates.as_deref())?.unwrap_or_default())
     }
 
     /// How families are found; threads and memory are the service's.
@@ -307,7 +306,7 @@ impl DedupAsked {
 
 impl ClusterAsked {
     pub(super) fn dates(&self) -> Result<Dates, RequestError> {
-        dates_of(self.dates.as_deref())
+        Ok(dates(self.dates.as_deref())?.unwrap_or_default())
     }
 
     pub(super) fn last_phase(&self) -> Result<(f64, Policy), RequestError> {
@@ -322,6 +321,10 @@ impl ClusterAsked {
 }
 
 impl CrawlAsked {
+    pub(super) fn dates(&self) -> Result<Option<Dates>, RequestError> {
+        dates(self.dates.as_deref())
+    }
+
     /// How the crawl is done.
     pub(super) fn plan(&self) -> Result<Plan, RequestError> {
         if self.seeds.len() > MOST_SEEDS {

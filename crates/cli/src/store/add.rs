@@ -16,7 +16,7 @@ use wonbon_time::Timestamp;
 
 use super::{date, explained, too_early};
 use crate::batch::{
-    DateOptions, FieldOptions, LimitOptions, Watcher, all_cores, name_skipped,
+    FieldOptions, LimitOptions, StoreDateOptions, Watcher, all_cores, name_skipped,
     spool_standard_input, thousands,
 };
 use crate::output::Output;
@@ -29,8 +29,9 @@ const IN_FLIGHT: usize = 2048;
 ///
 /// Input: what `wonbon dedup` reads: JSON lines, CSV, Parquet, web archives (WARC), text and HTML
 /// files, folders of them, plain or compressed; `-` is standard input. Fields: id (or url),
-/// created, title, text or html, site, author, language. A document without an id is called by its
-/// URL, or by its file and row; one without a creation time was created now.
+/// created, published, title, text or html, site, author, language. A document without an id is
+/// called by its URL, or by its file and row; one without a creation time was created now. The date
+/// that a page claims of itself is kept as `published`.
 ///
 /// Everything is stored; only originals can be found by `wonbon search`. A known id with other
 /// content is a new version and is decided again. A document that arrives late but was created
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     limits: LimitOptions,
     #[command(flatten)]
-    dates: DateOptions,
+    dates: StoreDateOptions,
     /// The date of the sweep that saw these documents.
     #[arg(long, value_name = "DATE", value_parser = date)]
     sweep: Option<Timestamp>,

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use wonbon_app::answers;
-use wonbon_app::import::new_document;
-use wonbon_documents::{Dates, Inputs, PieceOutput, Reading, for_each_document};
+use wonbon_app::intake::{Intake, IntakeError};
+use wonbon_documents::{Inputs, PieceOutput, Reading, for_each_document};
 use wonbon_store::{Kind, Verdict};
 
 use super::{explained, open_to_read};
 use crate::batch::{
-    FieldOptions, LimitOptions, Watcher, all_cores, name_skipped, spool_standard_input,
+    FieldOptions, LimitOptions, StoreDateOptions, Watcher, all_cores, name_skipped,
+    spool_standard_input,
 };
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -28,6 +29,8 @@ pub(crate) struct Args {
     fields: FieldOptions,
     #[command(flatten)]
     limits: LimitOptions,
+    #[command(flatten)]
+    dates: StoreDateOptions,
     /// Print one JSON object a line for each document.
     #[arg(long)]
     json: bool,
@@ -44,6 +47,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     found.limits = args.limits.limits();
     found.unpack = spool.path().to_owned();
     let store = open_to_read(directory)?;
+    let intake = Intake::new(&store).with_dates(args.dates.dates);
     let mut output = Output::new();
     let (mut copies, mut refused) = (0, 0);
     type Checked = Vec<Result<(String, Verdict, u64), anyhow::Error>>;
@@ -58,8 +62,10 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
                 return;
             }
             let started = Instant::now();
-            document.extract();
-            let verdict = store.check(&new_document(document, Dates::default())).map_err(explained);
+            let verdict = intake.check(document).map_err(|error| match error {
+                IntakeError::Store(error) => explained(error),
+                error => error.into(),
+            });
             let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
             let id = document.id.clone().into_owned();
             checked.push(verdict.map(|verdict| (id, verdict, microseconds)));

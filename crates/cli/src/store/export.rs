@@ -94,6 +94,7 @@ fn write_table(
     let schema = Arc::new(Schema::new(vec![
         needed("id"),
         needed("created"),
+        text("published"),
         text("url"),
         text("site"),
         text("author"),
@@ -140,11 +141,14 @@ fn batch(schema: &Arc<Schema>, group: &[StoredDocument]) -> Result<RecordBatch, 
     }
     let created: StringArray =
         group.iter().map(|document| Some(document.created.to_string())).collect();
+    let published: StringArray =
+        group.iter().map(|document| document.published.map(|time| time.to_string())).collect();
     RecordBatch::try_new(
         schema.clone(),
         vec![
             texts(group, |document| Some(&document.key)),
             Arc::new(created),
+            Arc::new(published),
             texts(group, |document| document.url.as_deref()),
             texts(group, |document| document.site.as_deref()),
             texts(group, |document| document.author.as_deref()),

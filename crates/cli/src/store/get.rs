@@ -37,11 +37,14 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
                 .verdict
                 .resemblance
                 .map_or_else(String::new, |resemblance| format!("  {resemblance:.3}"));
+            let published = document
+                .published
+                .map_or_else(String::new, |published| format!("  claims {published}"));
             let decision = document
                 .decision
                 .map_or_else(String::new, |decision| format!("  decided: {}", decision.name()));
             let line = format!(
-                "{:<13} {}  {}{resemblance}{decision}\n",
+                "{:<13} {}  {}{resemblance}{published}{decision}\n",
                 document.verdict.kind.name(),
                 document.created,
                 document.key

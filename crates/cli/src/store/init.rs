@@ -6,6 +6,7 @@ use std::path::Path;
 
 use wonbon_store::{Rule, SeedSource, Store, StoreParams};
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
+use wonbon_time::Dates;
 
 use super::explained;
 use crate::Outcome;
@@ -30,6 +31,10 @@ pub(crate) struct Args {
     /// everyone (`wonbon dedup` uses 0).
     #[arg(long, value_name = "SEED", default_value = "secret")]
     seed: SeedSource,
+    /// Which dates decide who is the original in this store, unless an add says otherwise: `created`,
+    /// or `claimed` to take the date that a page claims of itself where there is no creation time.
+    #[arg(long, value_name = "DATES", default_value_t)]
+    dates: Dates,
 }
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
@@ -37,6 +42,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         rule: args.rule,
         shingle_words: args.shingle,
         seed: args.seed.clone(),
+        dates: args.dates,
         ..StoreParams::default()
     };
     let store = Store::create(directory, &params).map_err(explained)?;
@@ -45,11 +51,12 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     // A closed standard error takes nothing from the answer.
     let _ = writeln!(
         anstream::stderr(),
-        "made {}: copies by {}, shingles of {} words, seed {}; {} features of {} min-values, {} must agree",
+        "made {}: copies by {}, shingles of {} words, seed {}, dates {}; {} features of {} min-values, {} must agree",
         directory.display(),
         params.rule,
         params.shingle_words,
         params.seed,
+        params.dates,
         features.groups,
         features.group_size,
         index.agreeing

@@ -1,19 +1,34 @@
-//! `wonbon rebuild`: what is derived from the database, made anew.
+//! `wonbon rebuild`: what is derived from the database, made anew; or the whole store, decided anew.
 
 use std::io::Write;
 use std::path::Path;
 
-use wonbon_store::Store;
+use wonbon_documents::Progress;
+use wonbon_store::{RebuildConfig, RebuildProgress, Rule, SeedSource, Store};
 
 use super::explained;
 use crate::Outcome;
-use crate::batch::thousands;
+use crate::batch::{Watcher, thousands};
 
 /// Build everything derived anew from the database: the index, the search index, the index of shingles.
+///
+/// With --rule or --seed, decide the whole store anew from its texts: every document is judged again by the
+/// new rule, what people decided stays. The old verdicts are in force until the new ones are complete; after
+/// a kill the same command continues. Nothing else may have the store open.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// What shall make a copy from now on: `threshold=0.8` or `2of6`.
+    #[arg(long, value_name = "RULE")]
+    rule: Option<Rule>,
+    /// Where the features' permutations shall come from: `secret`, or a number.
+    #[arg(long, value_name = "SEED")]
+    seed: Option<SeedSource>,
+}
 
-pub(crate) fn run(_args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
+    if args.rule.is_some() || args.seed.is_some() {
+        decide_anew(args, directory)?;
+    }
     Store::forget_derived(directory).map_err(explained)?;
     let store = Store::open(directory).map_err(explained)?;
     store.catch_up().map_err(explained)?;
@@ -28,4 +43,30 @@ pub(crate) fn run(_args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         thousands(counts.documents)
     );
     Ok(Outcome::Done)
+}
+
+fn decide_anew(args: &Args, directory: &Path) -> anyhow::Result<()> {
+    let config = RebuildConfig { rule: args.rule, seed: args.seed.clone() };
+    let watcher = Watcher::new();
+    let mut phase = None;
+    let report = |at: RebuildProgress| {
+        if phase != Some(at.phase) {
+            phase = Some(at.phase);
+            watcher.begin(at.phase.name(), at.documents);
+        }
+        watcher.advance(at.done);
+        !watcher.stop_asked()
+    };
+    let rebuilt = Store::rebuild_with(directory, &config, report).map_err(explained)?;
+    watcher.finish();
+    let _ = writeln!(
+        anstream::stderr(),
+        "decided {} documents anew by {}, seed {}: {} originals, {} documents changed",
+        thousands(rebuilt.documents),
+        rebuilt.params.rule,
+        rebuilt.params.seed,
+        thousands(rebuilt.originals),
+        thousands(rebuilt.changed)
+    );
+    Ok(())
 }

@@ -84,11 +84,13 @@ fn shown(place: usize, result: &SearchResult, copies: &[answers::FoundCopy]) -> 
     let decision = document
         .decision
         .map_or_else(String::new, |decision| format!(", decided: {}", decision.name()));
+    let published =
+        document.published.map_or_else(String::new, |published| format!(", claims {published}"));
     // Writing to a string does not fail.
     let _ = writeln!(text, "{place:>3}. {title}");
     let _ = writeln!(
         text,
-        "     {FAINT}{}  {}{count}{decision}{FAINT:#}",
+        "     {FAINT}{}  {}{published}{count}{decision}{FAINT:#}",
         document.key, document.created
     );
     let _ = writeln!(text, "     {}", marked(&result.snippet, Style::new()));

@@ -48,6 +48,7 @@ fn table(status: &Status) -> String {
             "decides by       {}, shingles of {} words, seed {}",
             status.rule, status.shingle_words, status.seed
         ),
+        format!("dates            {}", status.dates),
         String::new(),
     ];
     for (what, count, note) in [

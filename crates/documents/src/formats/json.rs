@@ -90,14 +90,19 @@ impl RowParser {
     }
 
     /// The document of one JSON object, such as the body of a request. The bytes are parsed in place.
+    /// What has neither id nor URL is called by `otherwise`, if that is given.
     ///
     /// # Errors
     ///
     /// [`RowError`]: it is no JSON object, or no document.
-    pub fn parse<'a>(&mut self, json: &'a mut Vec<u8>) -> Result<Document<'a>, RowError> {
+    pub fn parse<'a>(
+        &mut self,
+        json: &'a mut Vec<u8>,
+        otherwise: Option<&str>,
+    ) -> Result<Document<'a>, RowError> {
         let length = json.len();
         json.resize(length + PADDING, b'\n');
-        self.parse_padded(json, length, || None)
+        self.parse_padded(json, length, || otherwise.map(str::to_owned))
     }
 
     fn parse_padded<'a>(
@@ -259,7 +264,7 @@ mod tests {
     fn one_field_may_mean_two_things() {
         let names = FieldNames { created: "published".to_owned(), ..FieldNames::default() };
         let mut json = br#"{"id":"a","text":"b","published":"2024-05-01"}"#.to_vec();
-        let document = RowParser::new(names).parse(&mut json).unwrap();
+        let document = RowParser::new(names).parse(&mut json, None).unwrap();
         assert!(document.created.is_some());
         assert_eq!(document.created, document.published);
     }

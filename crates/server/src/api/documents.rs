@@ -1,6 +1,5 @@
 //! Documents: stored, checked, shown, removed, listed.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,18 +8,18 @@ use axum::http::header::{ETAG, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use wonbon_app::answers;
-use wonbon_app::parameters::date;
+use wonbon_app::intake::{IntakeName, Outcome};
 use wonbon_app::questions::{self, DocumentsQuestion};
-use wonbon_store::{Content, Edit, Expected, NewDocument, Stored, StoredDocument};
+use wonbon_store::{Edit, Expected, Stored, StoredDocument};
 use wonbon_time::Timestamp;
 
-use crate::adding::{Done, Ready, told};
 use crate::asked::{ContentKind, from_address, whole_body};
-use crate::given::{Given, GivenDocument};
+use crate::document_request::{
+    AddOptions, AddParameters, DocumentRequest, SentDocument, key_missing,
+};
 use crate::guard::Who;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -31,20 +30,6 @@ use super::streams::add_stream;
 /// Documents up to this many bytes are made ready where they are read: it takes less than a third of a
 /// millisecond, and a thread of their own would cost as much.
 const SMALL: usize = 16 << 10;
-
-/// How a document is added.
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct AddParameters {
-    /// The key of a document that comes as plain text or HTML.
-    pub(crate) key: Option<String>,
-    /// The date of the sweep that saw it.
-    pub(crate) sweep: Option<String>,
-    /// When it was created, if it comes as plain text or HTML.
-    pub(crate) created: Option<String>,
-    /// Its title, if it comes as plain text or HTML.
-    pub(crate) title: Option<String>,
-}
 
 /// Adds one document, or with `application/x-ndjson` a stream of them.
 #[utoipa::path(
@@ -59,8 +44,8 @@ pub(crate) struct AddParameters {
         taken with `key`.",
     params(AddParameters),
     request_body(content(
-        (GivenDocument = "application/json"),
-        (GivenDocument = "application/x-ndjson"),
+        (DocumentRequest = "application/json"),
+        (DocumentRequest = "application/x-ndjson"),
         (String = "text/plain"),
         (String = "text/html"),
     )),
@@ -75,19 +60,15 @@ pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -
     let (parts, body) = request.into_parts();
     let kind = ContentKind::of(&parts.headers);
     let added = async {
-        let parameters: AddParameters = from_address(&parts)?;
-        let sweep = date("sweep", parameters.sweep.as_deref())?;
+        let (parameters, options) = AddParameters::of(&parts)?;
         match kind.essence.as_str() {
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
                 kind.check_charset()?;
-                return Ok(add_stream(service.clone(), body, sweep));
+                return Ok(add_stream(service.clone(), body, options));
             }
             "application/json" => kind.check_charset()?,
             "text/plain" | "text/html" if parameters.key.is_some() => {}
-            "text/plain" | "text/html" => {
-                let detail = "plain text and HTML need the parameter `key`";
-                return Err(Problem::new(Code::BadParameter, detail));
-            }
+            "text/plain" | "text/html" => return Err(key_missing()),
             _ => return Err(kind.refused("application/json or application/x-ndjson")),
         }
         if service.is_ending() {
@@ -97,14 +78,16 @@ pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -
         let body = whole_body(&service, &parts.headers, body).await?;
         let since = Instant::now();
         let room = service.adding.room(body.len())?;
-        let sent = Sent { kind, parameters, sweep, body };
-        let (id, ready) = if sent.body.len() <= SMALL {
-            sent.ready(&service, expected)?
+        let sent = SentDocument { kind, parameters, body };
+        let ready = if sent.body.len() <= SMALL {
+            sent.prepare(&service.store, options, expected)?
         } else {
-            service.answer(move |service| sent.ready(service, expected)).await?
+            let prepare = move |service: &Service| sent.prepare(&service.store, options, expected);
+            service.answer(prepare).await?
         };
-        let done = told(service.adding.submit(ready, since, room)?.await)?;
-        Ok(reply_to_add(&id, &done, since).into_response())
+        let (name, receiver) = service.adding.submit(ready, since, room)?;
+        let outcome = receiver.wait().await?;
+        Ok(reply_to_add(&name, &outcome, since).into_response())
     };
     let added: Result<Response, Problem> = added.await;
     if added.is_err() {
@@ -113,81 +96,26 @@ pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -
     added.into_response()
 }
 
-/// A document as it was sent.
-struct Sent {
-    kind: ContentKind,
-    parameters: AddParameters,
-    sweep: Option<Timestamp>,
-    body: Bytes,
-}
-
-impl Sent {
-    /// Calls `with` with the document.
-    fn read<T>(
-        &self,
-        otherwise: Option<&str>,
-        with: impl FnOnce(&Given<'_>) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
-        if self.kind.essence == "application/json" {
-            let document = GivenDocument::parse(&self.body)?;
-            return with(&document.given(self.sweep, otherwise)?);
+/// The line or body that tells what became of a document.
+pub(crate) fn answer_to_add(name: &IntakeName, outcome: &Outcome, since: Instant) -> Vec<u8> {
+    let IntakeName { key, redirect } = name;
+    let written = match outcome {
+        Outcome::Added { added, .. } => {
+            let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+            serde_json::to_vec(&answers::Added::of(key, added, microseconds))
         }
-        let key = self.parameters.key.as_deref().or(otherwise).unwrap_or_default();
-        with(&Given::Document(NewDocument {
-            key: key.into(),
-            created: date("created", self.parameters.created.as_deref())?,
-            url: None,
-            site: None,
-            author: None,
-            title: self.parameters.title.as_deref().map(Cow::Borrowed),
-            language: None,
-            sweep: self.sweep,
-            content: Content::Bytes { bytes: &self.body, declared: self.kind.charset.as_deref() },
-        }))
-    }
-
-    fn ready(&self, service: &Service, expected: Option<Expected>) -> Result<(Id, Ready), Problem> {
-        self.read(None, |given| {
-            let ready = Ready::of(&service.store, given, self.sweep, expected)?;
-            Ok((Id::of(given), ready))
-        })
-    }
-}
-
-/// What an add is called in its answer.
-pub(crate) struct Id {
-    id: String,
-    target: Option<String>,
-}
-
-impl Id {
-    pub(crate) fn of(given: &Given<'_>) -> Self {
-        match given {
-            Given::Document(document) => Id { id: document.key.to_string(), target: None },
-            Given::Redirect { key, target, .. } => {
-                Id { id: (*key).to_owned(), target: Some((*target).to_owned()) }
-            }
+        Outcome::Redirected | Outcome::PassedOver => {
+            let target = redirect.as_deref().unwrap_or_default();
+            serde_json::to_vec(&answers::Redirected::of(key, target))
         }
-    }
-
-    /// The line or body that tells what became of it.
-    pub(crate) fn answer(&self, done: &Done, since: Instant) -> Vec<u8> {
-        let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let target = self.target.as_deref().unwrap_or_default();
-        let written = match done {
-            Done::Added(added) => {
-                serde_json::to_vec(&answers::Added::of(&self.id, added, microseconds))
-            }
-            Done::Redirected => serde_json::to_vec(&answers::Redirected::of(&self.id, target)),
-        };
-        written.expect("answers have text for keys")
-    }
+    };
+    written.expect("answers have text for keys")
 }
 
-fn reply_to_add(id: &Id, done: &Done, since: Instant) -> Reply {
-    let is_new = matches!(done, Done::Added(added) if added.stored == Stored::New);
+fn reply_to_add(name: &IntakeName, outcome: &Outcome, since: Instant) -> Reply {
+    let is_new = matches!(outcome, Outcome::Added { added, .. } if added.stored == Stored::New);
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Reply::bytes("application/json", id.answer(done, since).into()).with_status(status)
+    Reply::bytes("application/json", answer_to_add(name, outcome, since).into()).with_status(status)
 }
 
 /// The mark of the edit and the decision that made a document what it is.
@@ -240,7 +168,7 @@ pub(crate) fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem>
     description = "Says whether a document would be a copy; nothing is stored. It needs no `id`.",
     params(AddParameters),
     request_body(content(
-        (GivenDocument = "application/json"),
+        (DocumentRequest = "application/json"),
         (String = "text/plain"),
         (String = "text/html"),
     )),
@@ -255,13 +183,13 @@ pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request)
             "text/plain" | "text/html" => {}
             _ => return Err(kind.refused("application/json, text/plain or text/html")),
         }
-        let parameters: AddParameters = from_address(&parts)?;
+        let (parameters, options) = AddParameters::of(&parts)?;
         let body = whole_body(&service, &parts.headers, body).await?;
-        let sent = Sent { kind, parameters, sweep: None, body };
+        let sent = SentDocument { kind, parameters, body };
         if sent.body.len() <= SMALL {
-            checked(&service, &sent)
+            checked(&service, &sent, options)
         } else {
-            service.answer(move |service| checked(service, &sent)).await
+            service.answer(move |service| checked(service, &sent, options)).await
         }
     };
     let checked: Result<Reply, Problem> = checked.await;
@@ -271,15 +199,12 @@ pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request)
 /// What a document is called that was given no name.
 const UNNAMED: &str = "(unnamed)";
 
-fn checked(service: &Service, sent: &Sent) -> Result<Reply, Problem> {
+fn checked(service: &Service, sent: &SentDocument, options: AddOptions) -> Result<Reply, Problem> {
     let since = Instant::now();
-    sent.read(Some(UNNAMED), |given| {
-        let Given::Document(document) = given else {
-            return Err(Problem::new(Code::BadJson, "a document needs a `text` or an `html`"));
-        };
-        let verdict = service.store.check(document)?;
+    sent.read(Some(UNNAMED), |document| {
+        let verdict = options.intake(&service.store).check(document)?;
         let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        Ok(Reply::json(&answers::Checked::of(&document.key, &verdict, microseconds)))
+        Ok(Reply::json(&answers::Checked::of(&document.id, &verdict, microseconds)))
     })
 }
 

@@ -16,16 +16,15 @@ use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncWriteExt, DuplexStream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio_util::io::ReaderStream;
 use wonbon_app::answers;
-use wonbon_store::StoreError;
-use wonbon_time::Timestamp;
+use wonbon_app::intake::{IntakeName, ReadyDocument};
 
-use super::documents::Id;
-use crate::adding::{Done, Ready, told};
+use super::documents::answer_to_add;
+use crate::adding::OutcomeReceiver;
 use crate::asked::{Incoming, too_large};
-use crate::given::GivenDocument;
+use crate::document_request::{AddOptions, read_json};
 use crate::problem::{Code, Problem};
 use crate::service::Service;
 
@@ -44,16 +43,16 @@ const PIECE: usize = 64 << 10;
 /// A line on its way.
 enum Line {
     /// Handed over.
-    Waiting(Id, Instant, u64, oneshot::Receiver<Result<Done, StoreError>>),
+    Waiting(IntakeName, Instant, u64, OutcomeReceiver),
     /// Refused.
     Refused(u64, Problem),
 }
 
 /// Takes a stream of documents.
-pub(crate) fn add_stream(service: Arc<Service>, body: Body, sweep: Option<Timestamp>) -> Response {
+pub(crate) fn add_stream(service: Arc<Service>, body: Body, options: AddOptions) -> Response {
     let (verdicts, read) = tokio::io::duplex(UNREAD);
     let (lines, answered) = mpsc::channel(LINES);
-    tokio::spawn(async move { read_lines(&service, body, sweep, lines).await });
+    tokio::spawn(async move { read_lines(&service, body, options, lines).await });
     tokio::spawn(answer_lines(answered, verdicts));
     let mut response = Response::new(Body::from_stream(ReaderStream::with_capacity(read, PIECE)));
     let kind = HeaderValue::from_static("application/x-ndjson");
@@ -64,7 +63,7 @@ pub(crate) fn add_stream(service: Arc<Service>, body: Body, sweep: Option<Timest
 async fn read_lines(
     service: &Arc<Service>,
     body: Body,
-    sweep: Option<Timestamp>,
+    options: AddOptions,
     lines: mpsc::Sender<Line>,
 ) {
     let most = service.config.limits.body_bytes;
@@ -100,11 +99,11 @@ async fn read_lines(
                 continue;
             }
             let taken = if held.is_empty() {
-                take_line(service, line, number, sweep, &lines).await
+                take_line(service, line, number, options, &lines).await
             } else {
                 held.extend_from_slice(line);
                 let line = held.split();
-                take_line(service, &line, number, sweep, &lines).await
+                take_line(service, &line, number, options, &lines).await
             };
             if taken.is_err() {
                 return;
@@ -123,7 +122,7 @@ async fn read_lines(
     }
     if !held.is_empty() {
         // Whoever went away does not hear it.
-        let _ = take_line(service, &held, number + 1, sweep, &lines).await;
+        let _ = take_line(service, &held, number + 1, options, &lines).await;
     }
 }
 
@@ -142,7 +141,7 @@ async fn take_line(
     service: &Arc<Service>,
     line: &[u8],
     number: u64,
-    sweep: Option<Timestamp>,
+    options: AddOptions,
     lines: &mpsc::Sender<Line>,
 ) -> Result<(), Gone> {
     let line = line.trim_ascii();
@@ -156,14 +155,14 @@ async fn take_line(
     let since = Instant::now();
     let room = service.adding.wait_for_room(line.len()).await;
     let ready = if line.len() <= PIECE {
-        made_ready(service, line, sweep)
+        prepare_line(service, line, options)
     } else {
         let line = Bytes::copy_from_slice(line);
-        service.answer(move |service| made_ready(service, &line, sweep)).await
+        service.answer(move |service| prepare_line(service, &line, options)).await
     };
-    let handed = ready.and_then(|(id, ready)| {
-        let receiver = service.adding.submit(ready, since, room)?;
-        Ok(Line::Waiting(id, since, number, receiver))
+    let handed = ready.and_then(|ready| {
+        let (name, receiver) = service.adding.submit(ready, since, room)?;
+        Ok(Line::Waiting(name, since, number, receiver))
     });
     let line = handed.unwrap_or_else(|problem| {
         service.metrics.refused();
@@ -172,15 +171,12 @@ async fn take_line(
     lines.send(line).await.map_err(|_| Gone)
 }
 
-fn made_ready(
+fn prepare_line(
     service: &Service,
     line: &[u8],
-    sweep: Option<Timestamp>,
-) -> Result<(Id, Ready), Problem> {
-    let document = GivenDocument::parse(line)?;
-    let given = document.given(sweep, None)?;
-    let ready = Ready::of(&service.store, &given, sweep, None)?;
-    Ok((Id::of(&given), ready))
+    options: AddOptions,
+) -> Result<ReadyDocument, Problem> {
+    read_json(line, None, |document| Ok(options.intake(&service.store).prepare(document)?))
 }
 
 async fn answer_lines(mut lines: mpsc::Receiver<Line>, mut verdicts: DuplexStream) {
@@ -189,13 +185,10 @@ async fn answer_lines(mut lines: mpsc::Receiver<Line>, mut verdicts: DuplexStrea
     while let Some(line) = lines.recv().await {
         let answer = match line {
             Line::Refused(number, problem) => Err((number, problem)),
-            Line::Waiting(id, since, number, receiver) => match told(receiver.await) {
-                Ok(done) => {
-                    match &done {
-                        Done::Added(added) => summary.count(added),
-                        Done::Redirected => summary.redirects += 1,
-                    }
-                    Ok(id.answer(&done, since))
+            Line::Waiting(name, since, number, receiver) => match receiver.wait().await {
+                Ok(outcome) => {
+                    summary.count(&outcome);
+                    Ok(answer_to_add(&name, &outcome, since))
                 }
                 Err(problem) => Err((number, problem)),
             },

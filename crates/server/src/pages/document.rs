@@ -176,6 +176,9 @@ fn facts(page: &mut Page, reader: &Reader, document: &StoredDocument) {
         }
     }
     rows.push((Say::Created, time(document.created).into()));
+    if let Some(published) = document.published {
+        rows.push((Say::Published, time(published).into()));
+    }
     rows.push((Say::StoredAt, time(document.stored).into()));
     rows.push((Say::Words, thousands(document.words).into()));
     rows.push((Say::VersionNumber, document.version.to_string().into()));

@@ -83,6 +83,9 @@ fn result(reader: &Reader, found: &Found) -> Markup {
                 code { (document.key) } " "
                 span { (document.site.as_deref().unwrap_or_default()) } " "
                 span.d { (time(document.created)) } " "
+                @if let Some(published) = document.published {
+                    span.d { (reader.say(Say::Published)) ": " (time(published)) } " "
+                }
                 (decided_mark(reader, document.decision))
             }
             p.snippet { (found.result.snippet) }

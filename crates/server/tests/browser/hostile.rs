@@ -197,6 +197,8 @@ fn fill(store: &Store) {
             let document = NewDocument {
                 key: key.into(),
                 created: Some(Timestamp::from_seconds(created)),
+                created_at_the_latest: false,
+                published: Some(Timestamp::from_seconds(created)),
                 url: Some(payload.into()),
                 site: Some(payload.into()),
                 author: Some(payload.into()),

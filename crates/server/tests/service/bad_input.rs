@@ -29,7 +29,7 @@ async fn every_bad_body_is_one_problem_and_stores_nothing() {
         ("no time", json, b"{\"id\": \"b\", \"text\": \"x\", \"created\": \"soon\"}", "bad_json"),
         ("nested", json, deep.as_bytes(), "bad_json"),
         ("no key", json, b"{\"text\": \"x\"}", "bad_json"),
-        ("an empty key", json, b"{\"id\": \"\", \"text\": \"x\"}", "bad_key"),
+        ("an empty key", json, b"{\"id\": \"\", \"text\": \"x\"}", "bad_json"),
         (
             "EUC-KR called UTF-8",
             json,

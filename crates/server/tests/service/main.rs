@@ -8,6 +8,7 @@ mod api;
 mod bad_input;
 mod decisions;
 mod full_disk;
+mod golden;
 mod jobs;
 mod kills;
 mod pages;

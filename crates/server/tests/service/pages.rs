@@ -265,6 +265,8 @@ async fn pages_about(payload: &str) -> Vec<(String, String)> {
     let document = |key: &str, created| NewDocument {
         key: key.to_owned().into(),
         created: Some(Timestamp::from_microseconds(created)),
+        created_at_the_latest: false,
+        published: None,
         url: Some(format!("address {payload}").into()),
         site: Some(format!("site {payload}").into()),
         author: Some(format!("author {payload}").into()),

@@ -29,9 +29,9 @@ impl Originals<'_> {
         if record.standing.kind != Kind::Original {
             return Ok(None);
         }
-        let text = found.get_ref(22)?.as_blob().ok().and_then(decompress);
+        let text = found.get_ref(23)?.as_blob().ok().and_then(decompress);
         let text = text.ok_or_else(|| self.database.damaged_row(row))?;
-        Ok(Some((record, text, found.get::<_, i64>(23)? as u64)))
+        Ok(Some((record, text, found.get::<_, i64>(24)? as u64)))
     }
 }
 
@@ -228,7 +228,7 @@ impl Database {
     pub(crate) fn insert(&self, record: &Record, text: &[u8]) -> Result<(), StoreError> {
         let sql = format!(
             "INSERT INTO documents ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
-             ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"
+             ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)"
         );
         self.write_record(&sql, record)?;
         let sql = "INSERT INTO texts (row, text) VALUES (?1, ?2)";
@@ -242,7 +242,7 @@ impl Database {
             url = ?6, site = ?7, author = ?8, title = ?9, language = ?10, words = ?11, \
             content_name = ?12, text_name = ?13, shingle_set_name = ?14, features = ?15, \
             kind = ?16, original = ?17, features_equal = ?18, resemblance = ?19, fingerprint = ?20, \
-            decision = ?21, decision_entry = ?22 WHERE row = ?1";
+            decision = ?21, decision_entry = ?22, published = ?23 WHERE row = ?1";
         self.write_record(sql, record)
     }
 

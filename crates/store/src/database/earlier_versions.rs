@@ -11,7 +11,7 @@ use rusqlite::{Connection, params};
 use wonbon_sketch::rabin::RABIN_64;
 use wonbon_sketch::{ElementSet, FeatureMaker, FeatureParams, Seed, finalise};
 use wonbon_text::shingles::Shingler;
-use wonbon_time::Timestamp;
+use wonbon_time::{Dates, Timestamp};
 
 use super::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION};
 use crate::{Decision, Kind, NewDocument, Page, Query, SeedSource, Store, StoreError};
@@ -318,9 +318,10 @@ fn stores_of_every_earlier_version_open_and_answer_as_before() {
 
             // Documents that come now are decided by the rule it was made with.
             let text = format!("{} or less", documents()[0].text);
-            let added = store
-                .add(&NewDocument::text("new", Some(Timestamp::from_microseconds(500)), &text))
-                .unwrap();
+            let published = Some(Timestamp::from_microseconds(5));
+            let created = Some(Timestamp::from_microseconds(500));
+            let new = NewDocument { published, ..NewDocument::text("new", created, &text) };
+            let added = store.add(&new).unwrap();
             assert_eq!(added.verdict.kind, Kind::Copy, "{what}");
             assert_eq!(added.verdict.original.as_deref(), Some("https://a.example/goat"));
             store.close().unwrap();
@@ -332,6 +333,8 @@ fn stores_of_every_earlier_version_open_and_answer_as_before() {
                 assert_eq!(meta(directory.path(), name), value, "{what}");
             }
             let store = Store::open_read_only(directory.path()).unwrap();
+            assert_eq!(store.params().dates, Dates::Created, "{what}");
+            assert_eq!(store.get("new").unwrap().unwrap().published, published, "{what}");
             assert_answers(&store, version, &what);
             assert_eq!(store.verify().unwrap().first, Vec::<String>::new(), "{what}");
         }
@@ -344,6 +347,7 @@ fn assert_answers(store: &Store, version: usize, what: &str) {
         assert_eq!(found.text, document.text, "{what}");
         let times = (found.created.as_microseconds(), found.stored.as_microseconds());
         assert_eq!(times, (document.created, document.stored), "{what}");
+        assert_eq!(found.published, None, "{what}");
         assert_eq!(i64::from(found.version), document.version, "{what}");
         assert_eq!(found.verdict.kind, Kind::ALL[document.kind as usize], "{what}");
         assert_eq!(found.title.as_deref(), document.title, "{what}");
@@ -404,7 +408,12 @@ fn released_sql_is_as_it_was_released() {
         .map(|sql| RABIN_64.fingerprint(sql.as_bytes()))
         .collect();
     assert_eq!(
-        fingerprints[..3],
-        [0xda6d_971c_57f0_13e9, 0x3cc8_f08f_0142_e221, 0xaced_db44_70b8_7a26]
+        fingerprints,
+        [
+            0xda6d_971c_57f0_13e9,
+            0x3cc8_f08f_0142_e221,
+            0xaced_db44_70b8_7a26,
+            0x2b9a_05c7_fcd3_f340,
+        ]
     );
 }

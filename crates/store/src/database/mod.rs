@@ -86,6 +86,11 @@ pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Writes a database as of this moment to an empty file.
+pub(crate) fn vacuum_into(connection: &Connection, path: &Path) -> rusqlite::Result<()> {
+    connection.execute("VACUUM INTO ?1", [path.to_string_lossy().as_ref()]).map(drop)
+}
+
 /// Whether a database was made by a store, of whatever version.
 pub(crate) fn is_of_store(connection: &Connection) -> rusqlite::Result<bool> {
     let mark: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
@@ -144,6 +149,8 @@ impl Database {
             opened => opened?,
         };
         database.connection.pragma_update(None, "synchronous", "FULL")?;
+        // A rebuild that was killed while it published leaves a database without a WAL.
+        database.connection.pragma_update(None, "journal_mode", "WAL")?;
         Ok(database)
     }
 
@@ -237,6 +244,11 @@ impl Database {
         Ok(())
     }
 
+    pub(crate) fn remove_meta(&self, name: &str) -> Result<(), StoreError> {
+        self.connection.prepare_cached("DELETE FROM meta WHERE name = ?1")?.execute([name])?;
+        Ok(())
+    }
+
     /// What tells this store from every other.
     pub(crate) fn identity(&self) -> Result<String, StoreError> {
         self.meta("identity")?
@@ -255,6 +267,12 @@ impl Database {
         let sentences = check.query_map([], |row| row.get::<_, String>(0))?;
         let sentences: Vec<String> = sentences.collect::<Result<_, _>>()?;
         Ok(sentences.into_iter().filter(|sentence| sentence != "ok").collect())
+    }
+
+    /// Writes the database as of this moment to another file, which must not exist, for its owner only.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
+        wonbon_files::create_private_file(path)?;
+        Ok(vacuum_into(&self.connection, path)?)
     }
 
     fn count(&self, sql: &str) -> Result<u64, StoreError> {

@@ -11,13 +11,13 @@ use super::Database;
 use crate::decisions::Decision;
 use crate::document::Order;
 use crate::error::StoreError;
-use crate::time_columns::time;
+use crate::time_columns::{optional_time, time};
 use wonbon_rule::{Fingerprints, Kind};
 
 /// The columns of `documents`, in the order in which `read_record` reads and `write_record` writes them.
 pub(super) const COLUMNS: &str = "row, key, created, stored, version, url, site, author, title, language, \
     words, content_name, text_name, shingle_set_name, features, kind, original, features_equal, \
-    resemblance, fingerprint, decision, decision_entry";
+    resemblance, fingerprint, decision, decision_entry, published";
 
 /// A document's row in the tables, without its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +40,8 @@ pub(crate) struct Record {
     pub(crate) decision: Option<Decision>,
     /// The last entry of the log of decisions that changed that; 0 if none did.
     pub(crate) decision_entry: u64,
+    /// When it claims to be published.
+    pub(crate) published: Option<Timestamp>,
 }
 
 /// Where a document stands.
@@ -102,6 +104,11 @@ impl Record {
             bytes.extend_from_slice(&self.decision_entry.to_le_bytes());
             let decision = Decision::number(self.decision).unwrap_or(-1);
             bytes.extend_from_slice(&decision.to_le_bytes());
+        }
+        // Nor do rows from before the column have a date of publication.
+        if let Some(published) = self.published {
+            bytes.extend_from_slice(b"published");
+            bytes.extend_from_slice(&published.as_microseconds().to_le_bytes());
         }
         RABIN_64.fingerprint(&bytes) as i64
     }
@@ -167,6 +174,7 @@ impl Database {
             },
             decision: Decision::from_number(row.get(20)?).ok_or_else(damaged)?,
             decision_entry: row.get::<_, Option<i64>>(21)?.map_or(0, i64::unsigned_abs),
+            published: optional_time(row, 22)?,
         };
         if record.fingerprint() != row.get::<_, i64>(19)? {
             return Err(damaged());
@@ -199,6 +207,7 @@ impl Database {
             record.fingerprint(),
             Decision::number(record.decision),
             (record.decision_entry > 0).then_some(record.decision_entry as i64),
+            record.published.map(Timestamp::as_microseconds),
         ])?;
         Ok(())
     }

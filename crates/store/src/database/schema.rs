@@ -44,7 +44,7 @@ CREATE TABLE changes (change INTEGER PRIMARY KEY, row INTEGER NOT NULL) STRICT;
 
 /// What makes the tables of a version those of the next; a new store goes through all of it. What was
 /// released is never edited.
-pub(super) const MIGRATIONS: [&str; 2] = [
+pub(super) const MIGRATIONS: [&str; 3] = [
     "
 CREATE TABLE sweeps (sweep INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE site_sweeps (
@@ -66,6 +66,7 @@ ALTER TABLE versions ADD COLUMN words INTEGER;
 ALTER TABLE versions ADD COLUMN resemblance REAL;
 ",
     DECISIONS,
+    PUBLISHED,
 ];
 
 /// The migration to version 3: decisions, and their log, which triggers keep append-only.
@@ -82,6 +83,11 @@ CREATE TRIGGER decisions_stay AFTER UPDATE ON decisions
     BEGIN SELECT RAISE(ABORT, 'the log of decisions is only added to'); END;
 CREATE TRIGGER decisions_last BEFORE DELETE ON decisions
     BEGIN SELECT RAISE(ABORT, 'the log of decisions is only added to'); END;
+";
+
+/// The migration to version 4: when a document claims to be published.
+const PUBLISHED: &str = "
+ALTER TABLE documents ADD COLUMN published INTEGER;
 ";
 
 /// Brings tables of an earlier version to this one, in one transaction.

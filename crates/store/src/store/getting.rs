@@ -96,6 +96,7 @@ impl Inner {
             row: record.row,
             key: record.key,
             created: record.created,
+            published: record.published,
             stored: record.stored,
             version: record.version,
             url: record.url,

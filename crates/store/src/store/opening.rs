@@ -8,13 +8,13 @@ use wonbon_files::{ReplacedFile, create_private_directory, remove_leftovers};
 use super::{Following, Inner, Store, Writing};
 use crate::checkpoints::Checkpoints;
 use crate::database::Database;
-use crate::database_mark::{DatabaseMark, check_companions, draw_name, refuse_left_over_logs};
+use crate::database_mark::{DatabaseMark, check_companions, refuse_left_over_logs};
 use crate::document::Added;
 use crate::error::StoreError;
 use crate::families::Families;
 use crate::follower::{Derived, Follower, Notifier};
 use crate::index_loading::{LoadedIndex, load_index};
-use crate::params::StoreParams;
+use crate::params::{StoreParams, random_identity};
 use crate::prepare::{Prepared, Preparer};
 use crate::store_files::{StoreFiles, WriteLock};
 use crate::writer::Writer;
@@ -38,7 +38,7 @@ impl Store {
         // Under its own name only when it is whole.
         remove_leftovers(&files.database());
         let file = ReplacedFile::create_private(&files.database())?;
-        let database = Database::create(file.temporary(), params, &draw_name())?;
+        let database = Database::create(file.temporary(), params, &random_identity())?;
         database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
         drop(database);
         file.commit_new()?;

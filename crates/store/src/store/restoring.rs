@@ -19,7 +19,9 @@ use wonbon_files::{
 };
 
 use super::Store;
-use crate::database::{BUSY_PATIENCE, Database, find_disagreements, is_of_store, open_immutable};
+use crate::database::{
+    BUSY_PATIENCE, Database, find_disagreements, is_of_store, open_immutable, vacuum_into,
+};
 use crate::database_mark::{check_companions, refuse_left_over_logs, separate};
 use crate::error::StoreError;
 use crate::store_files::{StoreFiles, WriteLock};
@@ -147,8 +149,7 @@ fn copy_database(from: &Connection, to: &StoreFiles) -> Result<(), StoreError> {
     refuse_left_over_logs(to)?;
     remove_leftovers(&target);
     let file = ReplacedFile::create_private(&target)?;
-    let name = file.temporary().to_string_lossy();
-    from.execute("VACUUM INTO ?1", [name.as_ref()])?;
+    vacuum_into(from, file.temporary())?;
     {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let copy = Connection::open_with_flags(file.temporary(), flags)?;

@@ -74,7 +74,7 @@ impl Header {
     /// When the record was made.
     #[must_use]
     pub fn date(&self) -> Option<Timestamp> {
-        Timestamp::parse_iso(self.field("WARC-Date")?).ok()
+        read_date(self.field("WARC-Date")?)
     }
 
     /// Its ID, if that is a UUID.
@@ -110,8 +110,17 @@ impl Header {
     /// The date of the record it refers to.
     #[must_use]
     pub fn refers_to_date(&self) -> Option<Timestamp> {
-        Timestamp::parse_iso(self.field("WARC-Refers-To-Date")?).ok()
+        read_date(self.field("WARC-Refers-To-Date")?)
     }
+}
+
+/// A date as WARC 1.0 and 1.1 write it: `YYYY-MM-DDThh:mm:ss`, perhaps a fraction of up to nine digits, `Z`.
+fn read_date(value: &str) -> Option<Timestamp> {
+    let value = value.trim();
+    let has_form = value.get(10..11) == Some("T")
+        && value.ends_with('Z')
+        && value.len() <= "2026-11-16T06:20:00.123456789Z".len();
+    has_form.then(|| Timestamp::parse_strict(value).ok()).flatten()
 }
 
 fn plain_address(value: &str) -> &str {
@@ -179,4 +188,35 @@ fn header_of(version: &'static str, fields: Vec<(String, String)>) -> Result<Hea
     let content_length = length.parse().ok().filter(|_| !length.starts_with('+'));
     let content_length = content_length.ok_or(Damage::Field { field: "Content-Length" })?;
     Ok(Header { version, kind, content_length, fields })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_of_warc_are_read_and_nothing_else_is() {
+        let date = |text: &str| read_date(text).map(Timestamp::as_microseconds);
+        assert_eq!(date("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(date("2024-02-29T23:59:59.999999999Z"), Some(1_709_251_199_999_999));
+        assert_eq!(date("2016-12-31T23:59:60Z"), Some(1_483_228_800_000_000));
+        for bad in [
+            "",
+            "2024-02-30T00:00:00Z",
+            "2023-02-29T00:00:00Z",
+            "2024-13-01T00:00:00Z",
+            "2024-01-01",
+            "2024-01-01T24:00:00Z",
+            "2024-01-01T00:00:00",
+            "2024-01-01T00:00Z",
+            "2024-01-01T00:00:00+09:00",
+            "2024-01-01T00:00:00.Z",
+            "2024-01-01T00:00:00.1234567890Z",
+            "+024-01-01T00:00:00Z",
+            "20240101000000",
+            "2024-01-01T00:00:0\u{660}Z",
+        ] {
+            assert_eq!(date(bad), None, "{bad}");
+        }
+    }
 }
