@@ -2,9 +2,12 @@
 //!
 //! A token is 256 random bits, so a plain SHA-256 of it can be kept: there is nothing to guess that a
 //! slow hash would slow down. The file is JSON, one token a line, readable by its owner only; it is
-//! written whole under another name and then renamed. The service looks at the file's time and length at
-//! most once a second and reads it again when they changed: a revoked token stops working without
-//! a restart.
+//! written whole under another name and then renamed. Who changes it holds a lock on the file `FILE.lock`
+//! from reading to writing ([`Tokens::change`]): two changes at the same time would otherwise bring back a
+//! token that one of them revoked. The lock is on a file of its own because the file of tokens is replaced.
+//!
+//! The service looks at the file's time, length and number at most once a second and reads it again when
+//! they changed: a revoked token stops working without a restart.
 //!
 //! Not here: which route needs which scope (`routes`).
 
@@ -192,7 +195,31 @@ impl Tokens {
         Ok(Tokens { tokens })
     }
 
-    /// Writes the file: there whole or not at all, for its owner only.
+    /// Changes a file: nobody else changes it between reading and writing. Nothing is written if `change`
+    /// fails or leaves the tokens as they are.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Io`], [`TokenError::NotAToken`].
+    pub fn change<T>(
+        path: &Path,
+        change: impl FnOnce(&mut Tokens) -> std::io::Result<T>,
+    ) -> Result<T, TokenError> {
+        let io = |doing| move |source| TokenError::Io { doing, path: path.into(), source };
+        let mut lock = path.as_os_str().to_owned();
+        lock.push(".lock");
+        let _lock = wonbon_files::lock::wait(Path::new(&lock)).map_err(io("lock"))?;
+        let before = Tokens::read(path)?;
+        let mut tokens = before.clone();
+        let changed = change(&mut tokens).map_err(io("change"))?;
+        if tokens != before {
+            tokens.write(path)?;
+        }
+        Ok(changed)
+    }
+
+    /// Writes the file: there whole or not at all, for its owner only. For whoever makes a new file; one
+    /// that others may change at the same time is changed by [`Tokens::change`].
     ///
     /// # Errors
     ///
@@ -261,7 +288,7 @@ pub struct TokenFile {
 #[derive(Debug)]
 struct Known {
     by_hash: Arc<HashMap<String, Token>>,
-    state: Option<(SystemTime, u64)>,
+    state: Option<FileState>,
     looked: Instant,
 }
 
@@ -305,9 +332,17 @@ fn by_hash(tokens: Tokens) -> Arc<HashMap<String, Token>> {
     Arc::new(tokens.tokens.into_iter().map(|token| (token.hash.clone(), token)).collect())
 }
 
-fn state_of(path: &Path) -> Option<(SystemTime, u64)> {
+/// What changes when a file is replaced: its time, its length, and its number in the file system. Two
+/// changes within one tick of the file system's clock have the same time.
+type FileState = (SystemTime, u64, u64);
+
+fn state_of(path: &Path) -> Option<FileState> {
     let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&metadata);
+    #[cfg(not(unix))]
+    let number = 0;
+    Some((metadata.modified().ok()?, metadata.len(), number))
 }
 
 #[cfg(test)]
@@ -342,6 +377,66 @@ mod tests {
         let id = token.id.clone();
         assert!(tokens.revoke(&id) && !tokens.revoke(&id));
         assert!(tokens.find(&secret).is_none());
+    }
+
+    #[test]
+    fn changes_at_the_same_time_are_all_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        let (threads, rounds) = (8, 30);
+        let kept: Vec<String> = std::thread::scope(|scope| {
+            let running: Vec<_> = (0..threads)
+                .map(|thread| {
+                    let path = &path;
+                    scope.spawn(move || {
+                        let mut kept = Vec::new();
+                        for round in 0..rounds {
+                            let name = format!("{thread} {round}");
+                            let create = |name: &str| {
+                                Tokens::change(path, |tokens| {
+                                    let secret = tokens.create(name, &[Scope::Read], None)?;
+                                    Ok((secret, tokens.tokens.last().unwrap().id.clone()))
+                                })
+                            };
+                            let (secret, _) = create(&name).unwrap();
+                            kept.push(secret);
+                            let (_, id) = create("to be revoked").unwrap();
+                            let revoked = Tokens::change(path, |tokens| Ok(tokens.revoke(&id)));
+                            assert!(revoked.unwrap());
+                        }
+                        kept
+                    })
+                })
+                .collect();
+            running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        let tokens = Tokens::read(&path).unwrap();
+        assert_eq!(tokens.tokens.len(), threads * rounds);
+        assert!(kept.iter().all(|secret| tokens.find(secret).is_some()));
+        assert!(tokens.tokens.iter().all(|token| token.name != "to be revoked"));
+        let mut names: Vec<_> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["tokens", "tokens.lock"]);
+    }
+
+    #[test]
+    fn a_file_of_the_same_time_and_length_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        let (mut one, mut other) = (Tokens::default(), Tokens::default());
+        one.create("a", &[Scope::Read], None).unwrap();
+        other.create("b", &[Scope::Read], None).unwrap();
+        other.tokens[0].created.clone_from(&one.tokens[0].created);
+        one.write(&path).unwrap();
+        let (before, time) = (state_of(&path), std::fs::metadata(&path).unwrap().modified());
+        // The first file is kept, so that its number is not given again.
+        std::fs::hard_link(&path, folder.path().join("first")).unwrap();
+        other.write(&path).unwrap();
+        std::fs::File::open(&path).unwrap().set_modified(time.unwrap()).unwrap();
+        assert_ne!(state_of(&path), before);
     }
 
     #[test]

@@ -10,8 +10,10 @@ use std::time::Duration;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use wonbon_cluster::ClusterError;
-use wonbon_cluster::partial_folder::PartialFolder;
-use wonbon_documents::{ChosenFields, Dates, FieldNames, Skipped, SourceKind, open};
+use wonbon_documents::{
+    ChosenFields, Dates, FieldNames, Limits, MAX_DOCUMENT_BYTES, Skipped, SourceKind, open,
+};
+use wonbon_files::PartialFolder;
 use wonbon_progress::Progress;
 
 use crate::report;
@@ -57,6 +59,43 @@ impl FieldOptions {
             created: self.created_field.clone(),
             html: self.html_field.clone(),
             redirect: self.redirect_field.clone(),
+        }
+    }
+}
+
+/// How much of an input may be held in memory.
+#[derive(clap::Args)]
+pub(crate) struct LimitOptions {
+    /// The most bytes of one document. A row that is longer is an error of that row. Memory grows with
+    /// it: a line may have twice as much.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = Limits::default().document_bytes,
+        value_parser = document_bytes
+    )]
+    max_document_bytes: usize,
+    /// The largest window of a zstd file, as its binary logarithm: what `zstd --long=N` was given.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Limits::default().zstd_window_log,
+        value_parser = clap::value_parser!(u32).range(10..=31)
+    )]
+    max_zstd_window: u32,
+}
+
+fn document_bytes(text: &str) -> Result<usize, String> {
+    let told = || format!("write a number from 1 to {MAX_DOCUMENT_BYTES}");
+    let bytes = text.parse().map_err(|_| told())?;
+    if (1..=MAX_DOCUMENT_BYTES).contains(&bytes) { Ok(bytes) } else { Err(told()) }
+}
+
+impl LimitOptions {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            zstd_window_log: self.max_zstd_window,
+            ..Limits::for_documents(self.max_document_bytes)
         }
     }
 }

@@ -15,8 +15,8 @@ use wonbon_cluster::progress::PhaseTime;
 use wonbon_sketch::Width;
 
 use crate::batch::{
-    DateOptions, FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped,
-    spool_standard_input, tell_fields, thousands,
+    DateOptions, FieldOptions, LimitOptions, MemoryBytes, Watcher, all_cores, explain,
+    name_skipped, spool_standard_input, tell_fields, thousands,
 };
 use crate::options::threshold;
 use crate::output::Output;
@@ -45,6 +45,8 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
     #[command(flatten)]
     dates: DateOptions,
     /// Words in a shingle.
@@ -164,6 +166,7 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
         },
         super_shingles: args.super_shingles,
         strict: args.strict,
+        limits: args.limits.limits(),
         ..planned
     };
     let watcher = Watcher::new();

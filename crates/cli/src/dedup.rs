@@ -14,8 +14,8 @@ use wonbon_store::{Kind, Rule};
 
 use crate::Outcome;
 use crate::batch::{
-    DateOptions, FieldOptions, MemoryBytes, Watcher, all_cores, explain, name_skipped,
-    spool_standard_input, tell_fields, thousands,
+    DateOptions, FieldOptions, LimitOptions, MemoryBytes, Watcher, all_cores, explain,
+    name_skipped, spool_standard_input, tell_fields, thousands,
 };
 use crate::options::{ShingleOptions, threshold};
 use crate::output::Output;
@@ -45,6 +45,8 @@ pub(crate) struct Args {
     output: PathBuf,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
     #[command(flatten)]
     dates: DateOptions,
     /// Exact resemblance from which a document is a copy: above 0, up to 1 [default: 0.8].
@@ -131,6 +133,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         },
         pairs: args.pairs.clone(),
         strict: args.strict,
+        limits: args.limits.limits(),
         against: args.against.clone(),
         save_sketches: args.save_sketches,
         ..planned

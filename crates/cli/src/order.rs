@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
-use wonbon_cluster::partial_folder::PartialFolder;
 use wonbon_crawl::graph::pagerank::{PageRankConfig, pagerank};
 use wonbon_crawl::graph::{Graph, Reading, SiteRule, Watch};
 use wonbon_crawl::order::{ORDER_NAMES, OrderName};
 use wonbon_crawl::virtual_crawl::plot::{Curve, svg};
 use wonbon_crawl::virtual_crawl::{Plan, curve, marks, reachable, share_of};
+use wonbon_files::PartialFolder;
 use wonbon_progress::Progress as _;
 
 use crate::Outcome;

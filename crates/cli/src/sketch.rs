@@ -12,7 +12,7 @@ use wonbon_sketch::{DistinctCounter, FeatureMaker, FeatureParams, Features, Feat
 use wonbon_text::shingles::Shingler;
 
 use crate::Outcome;
-use crate::batch::{FieldOptions, Watcher, all_cores};
+use crate::batch::{FieldOptions, LimitOptions, Watcher, all_cores};
 use crate::options::ShingleOptions;
 use crate::output::Output;
 
@@ -36,6 +36,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     fields: FieldOptions,
     #[command(flatten)]
+    limits: LimitOptions,
+    #[command(flatten)]
     shingles: ShingleOptions,
     /// How many features a document gets.
     #[arg(long, value_name = "K", default_value_t = FeatureParams::default().groups)]
@@ -54,7 +56,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let fields = args.fields.chosen().names(&args.files, None)?;
     // A misspelt name is found out before the first line is printed, not hours later.
-    let inputs = Inputs::find(&args.files, fields)?.named_by_path();
+    let mut inputs = Inputs::find(&args.files, fields)?.named_by_path();
+    inputs.limits = args.limits.limits();
     let maker = FeatureMaker::new(FeatureParams {
         groups: args.features,
         group_size: args.group_size,

@@ -72,17 +72,16 @@ fn end(text: &str) -> Result<Timestamp, String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let mut tokens = Tokens::read(&args.tokens)?;
     let mut output = Output::new();
     let mut outcome = Outcome::Done;
     match &args.command {
         Command::Create { name, scope, expires } => {
-            let secret = tokens.create(name, &[*scope], *expires)?;
-            tokens.write(&args.tokens)?;
+            let secret =
+                Tokens::change(&args.tokens, |tokens| tokens.create(name, &[*scope], *expires))?;
             output.bytes(format!("{secret}\n").as_bytes())?;
         }
         Command::List { json } => {
-            for token in &tokens.tokens {
+            for token in &Tokens::read(&args.tokens)?.tokens {
                 let scopes: Vec<&str> = token.scopes.iter().map(|scope| scope.name()).collect();
                 let is_expired = token.is_expired(Timestamp::now());
                 if *json {
@@ -107,15 +106,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
             }
         }
         Command::Revoke { ids } => {
-            for id in ids {
-                if !tokens.revoke(id) {
-                    let path = args.tokens.clone();
-                    let unknown = TokenError::Unknown { path, id: id.clone() };
-                    report::refused(&unknown.into());
-                    outcome = Outcome::Refused;
-                }
+            let unknown: Vec<&String> = Tokens::change(&args.tokens, |tokens| {
+                Ok(ids.iter().filter(|id| !tokens.revoke(id)).collect())
+            })?;
+            for id in unknown {
+                let unknown = TokenError::Unknown { path: args.tokens.clone(), id: id.clone() };
+                report::refused(&unknown.into());
+                outcome = Outcome::Refused;
             }
-            tokens.write(&args.tokens)?;
         }
     }
     output.finish()?;

@@ -95,6 +95,35 @@ fn the_functions_of_the_journeys_exist() {
     assert!(steps >= 15, "{steps} steps are three short journeys");
 }
 
+/// Calls `each` with every Rust file below a folder.
+fn for_each_source(folder: &Path, each: &mut dyn FnMut(&Path, &str)) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            for_each_source(&path, each);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            each(&path, &std::fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn only_the_crate_files_renames() {
+    let mut found = Vec::new();
+    for (folder, _) in crate_map().iter().filter(|(folder, _)| folder != "files") {
+        let sources = top().join("crates").join(folder).join("src");
+        for_each_source(&sources, &mut |path, source| {
+            if ["fs::rename(", ".persist(", ".persist_noclobber("]
+                .iter()
+                .any(|call| source.contains(call))
+            {
+                found.push(path.to_owned());
+            }
+        });
+    }
+    assert!(found.is_empty(), "a rename is durable only by wonbon-files: {found:?}");
+}
+
 #[test]
 fn every_link_to_a_file_leads_somewhere() {
     for page in ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"] {

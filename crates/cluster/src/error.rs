@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use wonbon_documents::InputError;
-
-use crate::partial_folder::PartialFolderError;
+use wonbon_files::{FileError, PartialFolderError};
 
 /// Why this crate could not do what was asked.
 ///
@@ -157,9 +156,14 @@ impl From<PartialFolderError> for ClusterError {
         match error {
             PartialFolderError::OutputExists { path } => ClusterError::OutputExists { path },
             PartialFolderError::NotOurs { path } => ClusterError::NotOurs { path },
-            PartialFolderError::Io { doing, path, source } => {
-                ClusterError::Io { doing, path, source }
-            }
+            PartialFolderError::File(error) => error.into(),
         }
+    }
+}
+
+impl From<FileError> for ClusterError {
+    fn from(error: FileError) -> Self {
+        let FileError { doing, path, source } = error;
+        ClusterError::Io { doing, path, source }
     }
 }

@@ -23,7 +23,6 @@ pub mod keep;
 mod kept_rows;
 mod order;
 mod output_file;
-pub mod partial_folder;
 pub mod progress;
 mod report;
 mod row_writers;

@@ -23,10 +23,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wonbon_documents::{Dates, FieldNames, Inputs};
+use wonbon_files::{PartialFolder, rename, replace};
 
 use crate::columns::{ColumnWriter, Mark};
 use crate::error::{ClusterError, io};
-use crate::partial_folder::PartialFolder;
 
 const WORK: &str = "work";
 const DONE: &str = "done";
@@ -100,10 +100,9 @@ impl RunFolder {
     /// Writes the summary and notes that all results are complete.
     pub(crate) fn complete(&self, summary: &impl Serialize) -> Result<(), ClusterError> {
         let json = serde_json::to_vec_pretty(summary).expect("numbers and strings are JSON");
-        write_file(&self.result(SUMMARY), &json)?;
+        replace(&self.result(SUMMARY), &json)?;
         self.partial.sync(Some(WORK))?;
-        let done = self.result(DONE);
-        std::fs::rename(self.work(), &done).map_err(io("write", &done))
+        Ok(rename(&self.work(), &self.result(DONE))?)
     }
 
     /// Removes the work and gives the complete results their name.
@@ -122,8 +121,7 @@ impl RunFolder {
         let done = self.finished_work();
         if done.exists() {
             needless.iter().try_for_each(|file| self.partial.remove(&format!("{DONE}/{file}")))?;
-            let kept = self.result(name);
-            std::fs::rename(&done, &kept).map_err(io("write", &kept))?;
+            rename(&done, &self.result(name))?;
             self.partial.sync(None)?;
         }
         Ok(self.partial.publish()?)
@@ -149,6 +147,7 @@ pub(crate) fn plan(
         },
         "dates": dates,
         "strict": strict,
+        "largest document": inputs.limits.document_bytes,
         "inputs": inputs.files,
     });
     if let (Value::Object(plan), Value::Object(own)) = (&mut plan, own) {
@@ -167,7 +166,7 @@ pub(crate) fn begin_or_continue(folder: &Path, plan: &Value) -> Result<(), Clust
             Some(what) => Err(ClusterError::OtherPlan { path: folder.to_owned(), what }),
         };
     }
-    write_file(&path, &serde_json::to_vec_pretty(plan).expect("a JSON value is JSON"))
+    Ok(replace(&path, &serde_json::to_vec_pretty(plan).expect("a JSON value is JSON"))?)
 }
 
 /// The plan of a folder of work.
@@ -196,7 +195,7 @@ pub(crate) fn save_step(
     step: impl Serialize,
 ) -> Result<(), ClusterError> {
     let note = serde_json::to_vec(&StepNote { columns, step }).expect("numbers and names are JSON");
-    write_file(path, &note)
+    Ok(replace(path, &note)?)
 }
 
 /// What was noted of a step, if it was finished. Its columns, in `folder`, are compared with their
@@ -219,15 +218,6 @@ pub(crate) fn load_step<T: DeserializeOwned>(
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ClusterError> {
     let bytes = std::fs::read(path).map_err(io("read", path))?;
     serde_json::from_slice(&bytes).map_err(|_| ClusterError::Damaged { path: path.to_owned() })
-}
-
-/// Writes a small file so that it is there whole or not at all.
-pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), ClusterError> {
-    use std::io::Write;
-    let partial = path.with_extension("partial");
-    let mut file = std::fs::File::create(&partial).map_err(io("write", &partial))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(io("write", &partial))?;
-    std::fs::rename(&partial, path).map_err(io("write", path))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, dedup};
 use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
-use wonbon_documents::{Dates, FieldNames, Unwatched};
+use wonbon_documents::{Dates, FieldNames, Limits, Unwatched};
 use wonbon_rule::Rule;
 use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
 use wonbon_testkit::cluster::{
@@ -40,6 +40,7 @@ fn config(folder: &Path, threshold: f64) -> DedupConfig {
         pairs: None,
         annotate: false,
         strict: false,
+        limits: Limits::default(),
         against: Vec::new(),
         part_bytes: 1 << 20,
         save_sketches: false,

@@ -20,7 +20,9 @@ use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
 use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
-use wonbon_documents::{Dates, FieldNames, InputError, Inputs, Unwatched};
+use wonbon_documents::{
+    Dates, FieldNames, InputError, Inputs, Limits, Piece, Pieces, Rows, Unwatched,
+};
 use wonbon_rule::Rule;
 
 fn text(start: i64) -> String {
@@ -84,6 +86,7 @@ fn run_on(
         pairs: None,
         annotate,
         strict,
+        limits: Limits::default(),
         against: Vec::new(),
         part_bytes: 1 << 20,
         save_sketches: false,
@@ -136,6 +139,23 @@ fn all_rows_can_be_annotated() {
     let last = rows.last().unwrap();
     let originals = last.column_by_name("wonbon_original").unwrap().as_string::<i32>();
     assert_eq!(originals.value(originals.len() - 1), "19");
+}
+
+#[test]
+fn a_row_group_that_unpacks_to_too_much_is_named_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.parquet");
+    write_input(&path);
+    let mut inputs = Inputs::find(&[path], FieldNames::default()).unwrap();
+    inputs.limits.row_group_bytes = 100;
+    let (mut pieces, mut piece, mut told) = (Pieces::new(&inputs), Piece::default(), Vec::new());
+    while pieces.next_into(&mut piece).unwrap() {
+        assert!(matches!(piece.rows, Rows::Nothing));
+        told.extend(piece.broken.take());
+    }
+    assert_eq!(told.len(), 4);
+    assert!(told[2].starts_with("row group 3 cannot be read: it unpacks to "), "{told:?}");
+    assert!(told[2].ends_with(" bytes, more than 100"), "{told:?}");
 }
 
 #[test]

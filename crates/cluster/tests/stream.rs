@@ -13,7 +13,7 @@ use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, dedup};
 use wonbon_cluster::stream::{StreamDocument, clusters_of, families_of};
-use wonbon_documents::{Dates, FieldNames, Progress, Unwatched};
+use wonbon_documents::{Dates, FieldNames, Limits, Progress, Unwatched};
 use wonbon_testkit::generate::{Corpus, CorpusParams, Document};
 
 /// Stops the run when it asks for the n-th time.
@@ -75,6 +75,7 @@ fn dedup_config(folder: &Path) -> DedupConfig {
         pairs: Some(folder.join("pairs.tsv")),
         annotate: false,
         strict: false,
+        limits: Limits::default(),
         against: Vec::new(),
         part_bytes: 100_000,
         save_sketches: false,
@@ -91,6 +92,7 @@ fn cluster_config(folder: &Path) -> ClusterConfig {
         super_shingles: Some(6),
         part_bytes: PART_BYTES,
         strict: false,
+        limits: Limits::default(),
     }
 }
 

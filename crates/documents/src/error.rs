@@ -41,7 +41,7 @@ pub enum InputError {
         /// The file, or `standard input`.
         name: String,
     },
-    /// A line is longer than any document may be.
+    /// The header of a CSV file is longer than any row may be.
     #[error("{name}:{line} is longer than {limit} bytes")]
     LineTooLong {
         /// The file, or `standard input`.
@@ -50,6 +50,14 @@ pub enum InputError {
         line: u64,
         /// The limit, in bytes.
         limit: usize,
+    },
+    /// The compressed data needs more memory to be unpacked than it may have.
+    #[error("{name} needs a zstd window of more than {limit} bytes to be unpacked")]
+    WindowTooLarge {
+        /// The file, or `standard input`.
+        name: String,
+        /// The limit, in bytes.
+        limit: u64,
     },
     /// A whole file is longer than any document may be.
     #[error("{name} is longer than {limit} bytes")]
@@ -86,6 +94,9 @@ impl InputError {
             InputError::Binary { .. } => "is a binary file; a text is wanted".to_owned(),
             InputError::LineTooLong { line, limit, .. } => {
                 format!("has a line {line} of more than {limit} bytes")
+            }
+            InputError::WindowTooLarge { limit, .. } => {
+                format!("needs a zstd window of more than {limit} bytes to be unpacked")
             }
             InputError::FileTooLong { limit, .. } => format!("is longer than {limit} bytes"),
             InputError::BadRow { .. } | InputError::Stopped => self.to_string(),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{InputError, io};
 use crate::fields::FieldNames;
 use crate::formats::read_field_names;
+use crate::limits::Limits;
 use crate::open::STANDARD_INPUT;
 
 /// One file of the input.
@@ -59,6 +60,8 @@ pub struct Inputs {
     /// Where a compressed Parquet file is unpacked while it is read. The unpacked file has no name,
     /// so that nothing is left of it however the run ends.
     pub unpack: PathBuf,
+    /// How much of a file may be held in memory.
+    pub limits: Limits,
 }
 
 impl Inputs {
@@ -75,6 +78,7 @@ impl Inputs {
             fields,
             strict: false,
             unpack: std::env::temp_dir(),
+            limits: Limits::default(),
         };
         for path in paths {
             if path.as_os_str() == "-" {
@@ -150,7 +154,7 @@ impl Inputs {
         self.files
             .iter()
             .filter(|file| file.path.is_file())
-            .filter_map(|file| read_field_names(&file.path, &self.unpack))
+            .filter_map(|file| read_field_names(&file.path, &self.unpack, self.limits))
             .next()
             .unwrap_or_default()
     }

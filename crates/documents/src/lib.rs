@@ -23,6 +23,7 @@ mod error;
 mod fields;
 mod formats;
 mod inputs;
+mod limits;
 mod one_file;
 mod open;
 pub mod ordered;
@@ -40,12 +41,13 @@ pub use formats::parquet::{TableLayout, TableRows};
 pub use formats::warc::{ArchiveRecord, ArchiveRows};
 pub use formats::{Piece, Pieces, RowOutcome, Rows};
 pub use inputs::{InputFile, Inputs, Skipped};
+pub use limits::Limits;
 pub use one_file::{FileDocument, read_file, read_source};
-pub use open::{Source, SourceKind, open, read_whole};
+pub use open::{Source, SourceKind, open, open_within, read_whole};
 pub use reading::{PieceOutput, Reading, for_each_document};
 pub use resolve::{RowError, Value, Values, resolve};
 pub use wonbon_progress::{Progress, Unwatched};
 pub use wonbon_time::{Dates, NotDates};
 
-/// The most bytes that the content of one document may have, in every format.
+/// The most bytes that the content of one document may have, in every format, whatever [`Limits`] say.
 pub const MAX_DOCUMENT_BYTES: usize = 512 << 20;

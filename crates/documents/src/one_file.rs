@@ -47,7 +47,8 @@ pub(crate) fn read_text_bytes(source: Source) -> Result<Vec<u8>, InputError> {
     if kind == SourceKind::Warc {
         return Err(InputError::Archive { name });
     }
-    let bytes = read_whole(source, MAX_DOCUMENT_BYTES)?;
+    let limit = source.limits.document_bytes.min(MAX_DOCUMENT_BYTES);
+    let bytes = read_whole(source, limit)?;
     if is_binary(&bytes) {
         return Err(InputError::Binary { name });
     }

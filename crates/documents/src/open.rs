@@ -13,6 +13,7 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::InputError;
+use crate::limits::Limits;
 
 /// What is in an opened input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Source {
     pub name: String,
     /// What is in it.
     pub kind: SourceKind,
+    /// How much of it may be held in memory.
+    pub limits: Limits,
     reader: Box<dyn BufRead + Send>,
     format: Option<&'static str>,
 }
@@ -53,15 +56,24 @@ pub(crate) const STANDARD_INPUT: &str = "standard input";
 /// How much is read ahead to tell what a stream is.
 const LOOK_AHEAD: usize = 4 << 10;
 
-/// Opens a file, or standard input for `-`.
+/// Opens a file, or standard input for `-`, within the usual [`Limits`].
 ///
 /// # Errors
 ///
 /// [`InputError::Io`] if the path cannot be read, [`InputError::Damaged`] if its compressed data is
 /// broken from the start.
 pub fn open(path: &Path) -> Result<Source, InputError> {
+    open_within(path, Limits::default())
+}
+
+/// As [`open`], within other limits.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_within(path: &Path, limits: Limits) -> Result<Source, InputError> {
     if path.as_os_str() == "-" {
-        return Source::from_reader(io::stdin(), STANDARD_INPUT, None);
+        return Source::within(io::stdin(), STANDARD_INPUT, None, limits);
     }
     let name = path.display().to_string();
     let io = |doing| {
@@ -72,7 +84,7 @@ pub fn open(path: &Path) -> Result<Source, InputError> {
     if file.metadata().map_err(io("read"))?.is_dir() {
         return Err(io("open")(io::ErrorKind::IsADirectory.into()));
     }
-    Source::from_reader(file, &name, kind_by_name(path))
+    Source::within(file, &name, kind_by_name(path), limits)
 }
 
 /// Reads the whole of an opened input, refusing more than `limit` bytes.
@@ -101,6 +113,20 @@ impl Source {
         name: &str,
         kind: Option<SourceKind>,
     ) -> Result<Source, InputError> {
+        Source::within(reader, name, kind, Limits::default())
+    }
+
+    /// As [`from_reader`](Self::from_reader), within other limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`].
+    pub fn within(
+        reader: impl Read + Send + 'static,
+        name: &str,
+        kind: Option<SourceKind>,
+        limits: Limits,
+    ) -> Result<Source, InputError> {
         let io = |source| InputError::Io { doing: "read", name: name.to_owned(), source };
         let (head, raw) = peek(reader).map_err(io)?;
         let (format, mut reader): (_, Box<dyn BufRead + Send>) = if head.starts_with(&[0x1F, 0x8B])
@@ -108,8 +134,7 @@ impl Source {
             (Some("gzip"), Box::new(buffered(MultiGzDecoder::new(raw))))
         } else if head.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(raw).map_err(io)?;
-            // Long-range archives use windows beyond the default limit of 2^27 bytes.
-            decoder.window_log_max(31).map_err(io)?;
+            decoder.window_log_max(limits.zstd_window_log).map_err(io)?;
             (Some("zstd"), Box::new(buffered(decoder)))
         } else {
             (None, Box::new(raw))
@@ -126,7 +151,7 @@ impl Source {
                     _ => SourceKind::Document,
                 }
             }
-            (Err(source), None) => return Err(broken(name, format, source)),
+            (Err(source), None) => return Err(broken(name, format, limits, source)),
             // What is damaged from the start is told by who reads it. Some decoders say so only once.
             (Err(source), Some(kind)) => {
                 if source.raw_os_error().is_none() {
@@ -135,7 +160,7 @@ impl Source {
                 kind
             }
         };
-        Ok(Source { name: name.to_owned(), kind, reader, format })
+        Ok(Source { name: name.to_owned(), kind, limits, reader, format })
     }
 
     /// The decompressed bytes.
@@ -152,7 +177,7 @@ impl Source {
     /// Says what a failed read of this source means.
     #[must_use]
     pub fn broken(&self, source: io::Error) -> InputError {
-        broken(&self.name, self.format, source)
+        broken(&self.name, self.format, self.limits, source)
     }
 }
 
@@ -178,9 +203,20 @@ fn starts_with_csv_names(start: &[u8]) -> bool {
 /// Names of fields that only a table of documents has.
 const CSV_TEXT_FIELDS: [&str; 6] = ["text", "content", "body", "html", "raw_content", "본문"];
 
-fn broken(name: &str, format: Option<&'static str>, source: io::Error) -> InputError {
+/// How zstd says that a frame asks for a larger window than it may have.
+const WINDOW_TOO_LARGE: &str = "requires too much memory";
+
+fn broken(
+    name: &str,
+    format: Option<&'static str>,
+    limits: Limits,
+    source: io::Error,
+) -> InputError {
     let name = name.to_owned();
     match format {
+        Some("zstd") if source.to_string().contains(WINDOW_TOO_LARGE) => {
+            InputError::WindowTooLarge { name, limit: 1 << limits.zstd_window_log }
+        }
         // An error of the system, not of the data, carries the system's number.
         Some(format) if source.raw_os_error().is_none() => {
             InputError::Damaged { name, format, source }
@@ -301,6 +337,27 @@ mod tests {
                 assert!(matches!(error, InputError::Damaged { .. }), "{bytes} bytes: {error:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_zstd_window_beyond_the_limit_is_refused_by_name() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.long_distance_matching(true).unwrap();
+        encoder.window_log(28).unwrap();
+        encoder.write_all(&b"{\"id\": 1}\n".repeat(100)).unwrap();
+        let packed = encoder.finish().unwrap();
+        let within = |limits| {
+            let (reader, kind) = (io::Cursor::new(packed.clone()), Some(SourceKind::JsonLines));
+            let source = Source::within(reader, "x.zst", kind, limits).unwrap();
+            read_whole(source, 1 << 20)
+        };
+        let error = within(Limits::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "x.zst needs a zstd window of more than 134217728 bytes to be unpacked"
+        );
+        let larger = Limits { zstd_window_log: 28, ..Limits::default() };
+        assert_eq!(within(larger).unwrap().len(), 1000);
     }
 
     #[test]

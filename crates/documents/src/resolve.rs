@@ -130,6 +130,12 @@ pub enum RowError {
         /// The field.
         field: String,
     },
+    /// A row that is longer than any may be.
+    #[error("is longer than the {limit} bytes that a row may have")]
+    RowTooLong {
+        /// How long it may be.
+        limit: usize,
+    },
     /// A text or a page that is longer than a document may be.
     #[error("has a field `{field}` of {bytes} bytes, more than the {limit} a document may have")]
     TooLong {

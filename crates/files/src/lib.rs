@@ -1,9 +1,10 @@
-//! Files that are there whole or not at all, and locks on directories.
+//! Files and folders that are there whole or not at all, private files, and locks.
 //!
 //! Whoever reads a file that [`replace`] or [`ReplacedFile`] wrote sees what was there before or all
-//! that is new, whenever the process or the machine stops. [`publish_file`] and [`publish_directory`] do
-//! the same for what was written under another name by somebody else, SQLite say. Each is durable
-//! when it returns: the bytes are on the disk, and so is the name.
+//! that is new, whenever the process or the machine stops. [`publish_file`], [`rename`] and
+//! [`move_file`] do the same for what was written under another name by somebody else, SQLite say, and
+//! [`PartialFolder`] for a folder of results. Each is durable when it returns: the bytes are on the disk,
+//! and so is the name. No other crate renames files.
 //!
 //! ```
 //! use wonbon_files::{ReplacedFile, replace};
@@ -24,12 +25,16 @@
 //! Not here: locks within a process, and what files hold.
 
 pub mod lock;
+mod partial_folder;
+mod private;
 mod replace;
 
 use std::path::PathBuf;
 
+pub use partial_folder::{MARK, PartialFolder, PartialFolderError};
+pub use private::{create_new_private_directory, create_private_directory, create_private_file};
 pub use replace::{
-    ReplacedFile, publish_directory, publish_file, remove_leftovers, replace, sync_directory,
+    ReplacedFile, move_file, publish_file, remove_leftovers, rename, replace, sync_directory,
 };
 
 /// Why a file could not be written or put into its place.

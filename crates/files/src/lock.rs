@@ -1,7 +1,7 @@
 //! Locks, each held by one process.
 //!
 //! A lock is a file that the system locks and lets go of when the process ends, however it ends. One that is held
-//! is waited for, a second at most: a process that was forked a moment ago shares our files, and with them a lock
+//! is waited for, a second at most ([`take`]) or as long as it takes ([`wait`]): a process that was forked a moment ago shares our files, and with them a lock
 //! that was just given back, until it starts its program. Whoever really holds a lock holds it for longer.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -9,23 +9,45 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::private::make_private;
+
 /// How long a lock is waited for, and how long between two attempts.
 const PATIENCE: Duration = Duration::from_secs(1);
 const BETWEEN: Duration = Duration::from_millis(5);
 
-/// Takes the lock of this file, which is made if it is not there; `None` if somebody else holds it.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    make_private(&mut options);
+    options.open(path)
+}
+
+/// Takes the lock of this file, which is made for its owner only if it is not there; `None` if somebody
+/// else holds it.
 ///
 /// # Errors
 ///
 /// Why the file cannot be opened or locked.
 pub fn take(path: &Path) -> io::Result<Option<File>> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    let file = open(path)?;
     let is_held = |error: &TryLockError| matches!(error, TryLockError::WouldBlock);
     match patiently(|| file.try_lock(), is_held) {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
+}
+
+/// Takes the lock of this file, which is made for its owner only if it is not there, and waits for
+/// whoever holds it: for work that is short and must be done by everybody in turn.
+///
+/// # Errors
+///
+/// Why the file cannot be opened or locked.
+pub fn wait(path: &Path) -> io::Result<File> {
+    let file = open(path)?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// Tries again for a while as long as the error says that a lock is held.
@@ -75,6 +97,26 @@ mod tests {
         });
         assert!(take(&path).unwrap().is_some());
         other.join().unwrap();
+    }
+
+    #[test]
+    fn everybody_who_waits_has_it_in_turn() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let inside = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let held = wait(&path).unwrap();
+                        let order = std::sync::atomic::Ordering::SeqCst;
+                        assert_eq!(inside.fetch_add(1, order), 0);
+                        inside.fetch_sub(1, order);
+                        drop(held);
+                    }
+                });
+            }
+        });
     }
 
     #[test]

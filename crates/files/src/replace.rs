@@ -15,7 +15,13 @@ use crate::FileError;
 
 const ENDING: &str = ".partial";
 
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+/// What SQLite writes beside a file that it is given.
+const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
+pub(crate) fn failed(
+    doing: &'static str,
+    path: &Path,
+) -> impl FnOnce(io::Error) -> FileError + use<> {
     let path = path.to_owned();
     move |source| FileError { doing, path, source }
 }
@@ -112,6 +118,23 @@ impl ReplacedFile {
     }
 }
 
+impl ReplacedFile {
+    /// As [`commit`](Self::commit), but a file that has the name already is never replaced.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit), and that the file is there already.
+    pub fn commit_new(self) -> Result<(), FileError> {
+        let ReplacedFile { target, temporary } = self;
+        // Opened again: whoever was given the name may have replaced what it leads to.
+        File::open(temporary.path())
+            .and_then(|file| file.sync_all())
+            .and_then(|()| temporary.persist_noclobber(&target).map_err(|error| error.error))
+            .map_err(failed("write", &target))?;
+        sync_directory(directory_of(&target))
+    }
+}
+
 impl Write for ReplacedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.temporary.as_file_mut().write(bytes)
@@ -134,23 +157,37 @@ impl Seek for ReplacedFile {
 ///
 /// Why that failed.
 pub fn publish_file(partial: &Path, target: &Path) -> Result<(), FileError> {
-    File::open(partial)
-        .and_then(|file| file.sync_all())
-        .and_then(|()| std::fs::rename(partial, target))
-        .map_err(failed("write", target))?;
-    sync_parents(partial, target)
+    File::open(partial).and_then(|file| file.sync_all()).map_err(failed("write", target))?;
+    rename(partial, target)
 }
 
-/// Gives a finished directory its name, durably: every directory in it is synced, it is renamed, and
-/// the directory above synced. Its files are synced by those who write them.
+/// Renames a file or directory whose content is durable, and makes the new name durable.
 ///
 /// # Errors
 ///
 /// Why that failed.
-pub fn publish_directory(partial: &Path, target: &Path) -> Result<(), FileError> {
-    sync_tree(partial)?;
-    std::fs::rename(partial, target).map_err(failed("write", target))?;
-    sync_parents(partial, target)
+pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    std::fs::rename(from, to).map_err(failed("write", to))?;
+    sync_parents(from, to)
+}
+
+/// Moves a finished file to its place, durably, also to another file system. What is there already is
+/// replaced as a whole.
+///
+/// # Errors
+///
+/// Why that failed; then the file is where it was.
+pub fn move_file(from: &Path, to: &Path) -> Result<(), FileError> {
+    match publish_file(from, to) {
+        Err(error) if error.source.kind() == io::ErrorKind::CrossesDevices => {
+            let mut copy = ReplacedFile::create(to)?;
+            let mut original = File::open(from).map_err(failed("read", from))?;
+            io::copy(&mut original, &mut copy).map_err(failed("write", to))?;
+            copy.commit()?;
+            std::fs::remove_file(from).map_err(failed("remove", from))
+        }
+        moved => moved,
+    }
 }
 
 fn sync_parents(partial: &Path, target: &Path) -> Result<(), FileError> {
@@ -159,16 +196,6 @@ fn sync_parents(partial: &Path, target: &Path) -> Result<(), FileError> {
         sync_directory(directory_of(partial))?;
     }
     Ok(())
-}
-
-fn sync_tree(directory: &Path) -> Result<(), FileError> {
-    for entry in std::fs::read_dir(directory).map_err(failed("read", directory))? {
-        let entry = entry.map_err(failed("read", directory))?;
-        if entry.file_type().map_err(failed("read", directory))?.is_dir() {
-            sync_tree(&entry.path())?;
-        }
-    }
-    sync_directory(directory)
 }
 
 /// Makes the names in a directory durable.
@@ -194,7 +221,10 @@ pub fn remove_leftovers(target: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with(&beginning) && name.ends_with(ENDING) {
+        let is_temporary = BESIDE
+            .iter()
+            .any(|beside| name.strip_suffix(beside).is_some_and(|name| name.ends_with(ENDING)));
+        if name.starts_with(&beginning) && is_temporary {
             // What cannot be removed is in nobody's way.
             let _ = std::fs::remove_file(entry.path());
         }
@@ -246,6 +276,21 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"one");
     }
 
+    #[test]
+    fn a_new_file_replaces_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("list");
+        let (mut one, mut other) =
+            (ReplacedFile::create(&path).unwrap(), ReplacedFile::create(&path).unwrap());
+        one.write_all(b"one").unwrap();
+        other.write_all(b"other").unwrap();
+        one.commit_new().unwrap();
+        let error = other.commit_new().unwrap_err();
+        assert_eq!(error.source.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        assert_eq!(names(directory.path()), ["list"]);
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_private_file_is_its_owners_only() {
@@ -277,11 +322,31 @@ mod tests {
         let place = |name: &str| directory.path().join(name);
         std::fs::write(place("a.partial"), "a").unwrap();
         publish_file(&place("a.partial"), &place("a")).unwrap();
-        std::fs::create_dir_all(place("b.partial").join("c").join("d")).unwrap();
-        publish_directory(&place("b.partial"), &place("b")).unwrap();
-        assert_eq!(names(directory.path()), ["a", "b"]);
-        assert!(place("b").join("c").join("d").is_dir());
-        assert!(publish_directory(&place("none"), &place("x")).is_err());
+        std::fs::create_dir_all(place("b.partial").join("c")).unwrap();
+        rename(&place("b.partial"), &place("b")).unwrap();
+        move_file(&place("a"), &place("b").join("c").join("a")).unwrap();
+        assert_eq!(names(directory.path()), ["b"]);
+        assert_eq!(std::fs::read(place("b").join("c").join("a")).unwrap(), b"a");
+        let error = rename(&place("none"), &place("x")).unwrap_err();
+        assert_eq!(error.to_string(), format!("could not write {}", place("x").display()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_moves_to_another_file_system() {
+        // A file system of its own on every Linux that is not a minimal container.
+        let Ok(other) = tempfile::tempdir_in("/dev/shm") else {
+            eprintln!("skipped: there is no second file system at /dev/shm");
+            return;
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), other.path().join("to"));
+        std::fs::write(&from, "content").unwrap();
+        std::fs::write(&to, "what was there").unwrap();
+        move_file(&from, &to).unwrap();
+        assert_eq!(std::fs::read(&to).unwrap(), b"content");
+        assert!(!from.exists());
+        assert_eq!(names(other.path()), ["to"]);
     }
 
     #[test]
@@ -289,9 +354,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("list");
         let left = ReplacedFile::create(&path).unwrap().temporary.keep().unwrap().1;
-        let other = directory.path().join(".lists.abc.partial");
-        std::fs::write(&other, "").unwrap();
+        let log = directory.path().join(".list.abc.partial-wal");
+        std::fs::write(&log, "").unwrap();
+        let others = [".lists.abc.partial", ".list.abc.partial-notes", "list"];
+        let others = others.map(|name| directory.path().join(name));
+        others.iter().for_each(|other| std::fs::write(other, "").unwrap());
         remove_leftovers(&path);
-        assert!(!left.exists() && other.exists());
+        assert!(!left.exists() && !log.exists());
+        assert!(others.iter().all(|other| other.exists()));
     }
 }

@@ -100,7 +100,7 @@ impl Checkpoints {
             // What cannot be copied stays in the log.
             let _ = match self.shared.is_long() {
                 true => checkpoint_waiting(writer),
-                false => checkpoint(writer, "PASSIVE").map(drop),
+                false => checkpoint(writer, "PASSIVE"),
             };
         }
     }
@@ -145,12 +145,12 @@ impl CheckpointThread {
     }
 }
 
-/// Waits a moment for those who read the log, then copies all of it.
-fn checkpoint_waiting(connection: &Connection) -> Result<(), StoreError> {
+/// Waits a moment for those who read the log, then copies all of it; tells how many pages are left.
+pub(crate) fn checkpoint_waiting(connection: &Connection) -> Result<i64, StoreError> {
     connection.busy_timeout(PATIENCE)?;
     let copied = checkpoint(connection, "RESTART");
     connection.busy_timeout(BUSY_PATIENCE)?;
-    copied.map(drop)
+    copied
 }
 
 /// Copies the log in one of SQLite's ways, of which PASSIVE waits for nobody; tells how many pages are

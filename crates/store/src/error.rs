@@ -95,6 +95,27 @@ pub enum StoreError {
         /// What gave it away.
         what: String,
     },
+    /// SQLite would apply this log to a database that it does not belong to.
+    #[error("{} was left over by another database", path.display())]
+    ForeignLog {
+        /// The log. It is left as it is: it may hold documents that are nowhere else.
+        path: PathBuf,
+    },
+    /// The database is not the one that the other files were derived from.
+    #[error(
+        "the database {} was replaced; opening it for writing once builds its indexes anew",
+        path.display()
+    )]
+    Replaced {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Something else is where a store shall be restored.
+    #[error("{} is not empty; nothing is overwritten", path.display())]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
     /// No room left to write; what was acknowledged is safe, and reading goes on.
     #[error("the disk is full: nothing of this was stored")]
     DiskFull,
@@ -196,6 +217,16 @@ fn nothing_to_undo(key: &str, entry: Option<u64>, last: Option<u64>) -> String {
             format!("the last decision about `{key}` is entry {last}, not {entry}")
         }
         _ => format!("no decision about `{key}` is in effect"),
+    }
+}
+
+impl From<wonbon_files::FileError> for StoreError {
+    fn from(error: wonbon_files::FileError) -> Self {
+        let wonbon_files::FileError { doing, path, source } = error;
+        match source.kind() {
+            std::io::ErrorKind::StorageFull => StoreError::DiskFull,
+            _ => StoreError::Io { doing, path, source },
+        }
     }
 }
 

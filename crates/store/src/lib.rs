@@ -10,6 +10,7 @@
 //! | `index-….snapshot` | the originals' features, to open quickly; can be built again |
 //! | `search/` | the search index; can be built again |
 //! | `shingles/` | which documents share which shingles; can be built again |
+//! | `mark` | which database the other files belong to |
 //! | `lock` | held by the process that writes |
 //!
 //! The rules of original and copy (DESIGN) hold at every moment, and one promise more: families
@@ -23,6 +24,7 @@ mod checkpoints;
 mod copy_features;
 mod counts;
 mod database;
+mod database_mark;
 mod decisions;
 mod document;
 mod error;
@@ -65,7 +67,7 @@ pub use questions::{
 };
 pub use rebuild::{RebuildConfig, RebuildPhase, RebuildProgress, Rebuilt};
 pub use search::{SearchResult, SearchResults};
-pub use store::{DiskBytes, Pending, Store};
+pub use store::{DiskBytes, OldStore, Pending, Store};
 pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};
 pub use verify::Verified;
 pub use wonbon_index::Row;

@@ -25,6 +25,7 @@ use wonbon_index::{CopyIndex, MemoryIndex, Row};
 use wonbon_rule::{Kind, Rule};
 
 use crate::database::{Database, Standing};
+use crate::database_mark::check_companions;
 use crate::document::Order;
 use crate::error::StoreError;
 use crate::judge::{Asked, Judge, ShingleCache};
@@ -120,6 +121,7 @@ impl Store {
             return Err(StoreError::NoStore { path: directory.to_owned() });
         }
         let lock = WriteLock::take(&files)?;
+        check_companions(&files)?;
         let source = Database::open_writer(&files.database())?;
         let (copy, continued) = open_copy(&files, &source, config, &mut progress)?;
         let rebuild = Rebuild::new(&copy)?;

@@ -19,6 +19,7 @@ use wonbon_time::Timestamp;
 
 use crate::checkpoints::Checkpoints;
 use crate::database::{Record, Standing};
+use crate::database_mark::DatabaseMark;
 use crate::decisions::{DecisionEntry, DecisionRequest};
 use crate::document::{Added, Edit, Expected, Stored};
 use crate::error::StoreError;
@@ -80,6 +81,7 @@ type ToldOfStored = dyn Fn(&Added, &Prepared) + Send;
 
 pub(crate) struct Writer {
     pub(crate) families: Families,
+    mark: DatabaseMark,
     checkpoints: Checkpoints,
     snapshot: PathBuf,
     /// The last change in the snapshot, and the last that search and the index of shingles have seen.
@@ -97,6 +99,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(
         families: Families,
+        mark: DatabaseMark,
         checkpoints: Checkpoints,
         snapshot: PathBuf,
         snapshot_mark: u64,
@@ -106,6 +109,7 @@ impl Writer {
         let forgotten = families.database.last_change()?.1;
         Ok(Writer {
             families,
+            mark,
             checkpoints,
             snapshot,
             snapshot_mark,
@@ -201,7 +205,7 @@ impl Writer {
         if let Some(what) = &self.stopped {
             return Err(StoreError::Stopped { what: what.clone() });
         }
-        self.families.database.connection.execute_batch("BEGIN IMMEDIATE")?;
+        self.begin()?;
         let now = Timestamp::now();
         let mut answers = Vec::with_capacity(group.len());
         for request in group {
@@ -242,6 +246,12 @@ impl Writer {
         }
         self.families.database.connection.execute_batch("COMMIT")?;
         Ok(answers)
+    }
+
+    /// Begins a transaction.
+    fn begin(&mut self) -> Result<(), StoreError> {
+        self.mark.renew(&self.families.database)?;
+        Ok(self.families.database.connection.execute_batch("BEGIN IMMEDIATE")?)
     }
 
     /// Why a document is not what a request takes it to be, if it is not.
@@ -396,8 +406,8 @@ impl Writer {
         drop(index);
         let seen = self.snapshot_mark.min(self.search_mark).min(self.shingles_mark);
         if seen > self.forgotten && (flush || seen - self.forgotten >= SNAPSHOT_CHANGES / 4) {
+            self.begin()?;
             let connection = &self.families.database.connection;
-            connection.execute_batch("BEGIN IMMEDIATE")?;
             let forgotten = self.families.database.forget_changes(seen);
             let ended = forgotten
                 .and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));

@@ -9,8 +9,8 @@ use wonbon_crawl::progress::Control;
 
 use super::record::Job;
 
-/// How often the record of a job that runs is written.
-const WRITE_EVERY: Duration = Duration::from_millis(250);
+/// How often the record of a job that runs is written, with two syncs each time.
+const WRITE_EVERY: Duration = Duration::from_secs(3);
 
 /// Notes that are kept of a job.
 const NOTES: usize = 20;

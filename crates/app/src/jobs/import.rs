@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use wonbon_crawl::progress::Control;
-use wonbon_documents::{InputError, Inputs, Skipped};
+use wonbon_documents::{InputError, InputFile, Inputs, Skipped};
 use wonbon_progress::Progress;
 use wonbon_store::Added;
 
@@ -86,6 +86,45 @@ fn counts(summary: &AddSummary) -> std::collections::BTreeMap<String, u64> {
     .collect()
 }
 
+/// The file of an import's directory with the inputs as they were when it began.
+const INPUTS: &str = "inputs.json";
+
+/// Compares the inputs with those that the import began with: what is skipped when it goes on was read
+/// from those. Tells the first difference.
+fn same_inputs(entry: &Entry, found: &Inputs) -> Result<(), String> {
+    let path = entry.directory.join(INPUTS);
+    let broken = |error: &dyn std::fmt::Display| format!("its list of inputs: {error}");
+    let before: Vec<InputFile> = match std::fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| broken(&error))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let list = serde_json::to_vec_pretty(&found.files).map_err(|error| broken(&error))?;
+            return wonbon_files::replace(&path, &list).map_err(|error| broken(&error.source));
+        }
+        Err(error) => return Err(broken(&error)),
+    };
+    match first_difference(&before, &found.files) {
+        None => Ok(()),
+        Some(what) => Err(format!("the inputs changed since it began: {what}; start a new import")),
+    }
+}
+
+fn first_difference(before: &[InputFile], now: &[InputFile]) -> Option<String> {
+    for (old, new) in before.iter().zip(now) {
+        let name = old.name.display();
+        if old.path != new.path {
+            return Some(format!("{name} was where {} is now", new.name.display()));
+        }
+        if old.bytes != new.bytes {
+            return Some(format!("{name} had {} bytes and has {}", old.bytes, new.bytes));
+        }
+        if old.modified != new.modified {
+            return Some(format!("{name} was written again"));
+        }
+    }
+    let (old, new) = (before.len(), now.len());
+    (old != new).then(|| format!("there were {old} files and are {new}"))
+}
+
 pub(super) fn run(
     jobs: &Jobs,
     entry: &Entry,
@@ -105,6 +144,7 @@ pub(super) fn run(
     let mut found = Inputs::find(&paths, fields).map_err(stopped)?;
     found.unpack.clone_from(&entry.directory);
     let input_bytes = found.bytes();
+    same_inputs(entry, &found).map_err(Stopped::Failed)?;
     let durable = entry.job().durable.filter(|durable| durable.input_bytes == input_bytes);
     let (skip_pieces, before, skipped_first) = match durable {
         Some(durable) => (durable.pieces, durable.summary, durable.skipped_first),

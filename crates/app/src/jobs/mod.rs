@@ -17,6 +17,9 @@
 //! | dedup, cluster | after the last finished part, by the marks in their run folder |
 //! | crawl | where its log ends; requests that were under way are made again |
 //!
+//! A job that ran during three crashes in a row fails with that reason, because it may be their cause: it
+//! would otherwise end the service again after every start. Whoever knows better resumes it.
+//!
 //! Guarantees: an acknowledged job is in its directory; its result does not depend on how often it was
 //! interrupted; what it made stays when it is cancelled. Jobs read and write their directory and the store
 //! and nothing else, and no crawl reaches an address that whoever started the service did not allow.
@@ -43,7 +46,9 @@ use std::thread::JoinHandle;
 use serde_json::Value;
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_crawl::guard::Guard;
+use wonbon_files::create_private_directory;
 use wonbon_store::{Store, StoreError};
+use wonbon_time::Timestamp;
 
 use crate::error::{AppError, JobsError, public_sentence};
 use crate::requests::JobRequest;
@@ -54,6 +59,9 @@ pub use record::{
     CrawlProgress, CrawledSite, CurvePoint, Durable, Failure, HostCount, Job, JobProgress,
     JobState, Wanted,
 };
+
+/// A job that ran during so many crashes in a row is not begun again by itself: it may be their cause.
+const MOST_CRASHES: u32 = 3;
 
 /// Where jobs are, and what they may take.
 #[derive(Debug, Clone)]
@@ -159,7 +167,7 @@ impl Jobs {
             move |source| JobsError::Io { doing, path, source }
         };
         let folder = config.directory.join(inputs::FOLDER);
-        std::fs::create_dir_all(&folder).map_err(io("create", &folder))?;
+        create_private_directory(&folder).map_err(|error| io("create", &folder)(error.source))?;
         let directory =
             std::fs::canonicalize(&config.directory).map_err(io("find", &config.directory))?;
         config.directory.clone_from(&directory);
@@ -176,6 +184,9 @@ impl Jobs {
                 Ok(mut job) => {
                     job.number = number;
                     settle_after_restart(&mut job);
+                    if job.state == JobState::Failed && job.unfinished_runs > 0 {
+                        job.write(&entry.path()).map_err(io("write", &entry.path()))?;
+                    }
                     table.jobs.insert(number, Arc::new(Entry::new(entry.path(), job)));
                 }
                 Err(error) => {
@@ -246,6 +257,14 @@ impl Jobs {
 fn settle_after_restart(job: &mut Job) {
     if job.state == JobState::Running {
         job.state = match job.wanted.take() {
+            None if job.unfinished_runs >= MOST_CRASHES => {
+                job.error = Some(format!(
+                    "the service crashed {MOST_CRASHES} times in a row while this job ran; it is not \
+                     begun again by itself"
+                ));
+                job.ended = Some(Timestamp::now().to_string());
+                JobState::Failed
+            }
             None => JobState::Waiting,
             Some(Wanted::Paused) => JobState::Paused,
             Some(Wanted::Cancelled) => JobState::Cancelled,

@@ -2,8 +2,8 @@
 //!
 //! The file is written under another name, made durable, and renamed over the old one, whose directory
 //! is made durable too: after a kill or a power cut there is the record before or the record after,
-//! never a part of one. It is written when a job's state changes, before anybody is told, and a few times
-//! a second while it runs.
+//! never a part of one. It is written when a job's state changes, before anybody is told, and every few
+//! seconds while it runs: what is counted in between is counted again after a kill.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -208,6 +208,10 @@ pub struct Job {
     pub ended: Option<String>,
     /// How often it went on after it had begun.
     pub resumed: u32,
+    /// How often it began to run, lately, without coming to an orderly stop: how many crashes in a row
+    /// it saw.
+    #[serde(default)]
+    pub unfinished_runs: u32,
     /// Why it failed.
     pub error: Option<String>,
     /// How far it is.

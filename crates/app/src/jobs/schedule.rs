@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wonbon_crawl::progress::Control;
-use wonbon_files::sync_directory;
+use wonbon_files::{create_new_private_directory, sync_directory};
 use wonbon_time::Timestamp;
 
 use super::entry::Entry;
@@ -42,11 +42,13 @@ impl Jobs {
         let mut number = table.jobs.last_key_value().map_or(1, |(last, _)| last + 1);
         let place = loop {
             let place = directory.join(number.to_string());
-            match std::fs::create_dir(&place) {
+            match create_new_private_directory(&place) {
                 Ok(()) => break place,
                 // One whose record cannot be read, or one that a kill left without a record.
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(failed(error)),
+                Err(error) if error.source.kind() == std::io::ErrorKind::AlreadyExists => {
+                    number += 1;
+                }
+                Err(error) => return Err(failed(error.source)),
             }
         };
         let job = Job {
@@ -60,6 +62,7 @@ impl Jobs {
             started: None,
             ended: None,
             resumed: 0,
+            unfinished_runs: 0,
             error: None,
             progress: JobProgress::default(),
             durable: None,
@@ -133,6 +136,7 @@ impl Jobs {
                     job.wanted = None;
                     job.error = None;
                     job.ended = None;
+                    job.unfinished_runs = 0;
                 }
                 can
             })
@@ -164,6 +168,7 @@ impl Jobs {
             entry.hold().control = Control::default();
             let began = entry.change(|job| {
                 job.state = JobState::Running;
+                job.unfinished_runs += 1;
                 match job.started {
                     None => job.started = Some(Timestamp::now().to_string()),
                     Some(_) => job.resumed += 1,
@@ -225,6 +230,7 @@ impl Jobs {
                 (Err(Stopped::Asked), None) => JobState::Running,
             };
             job.ended = job.state.is_end().then(|| Timestamp::now().to_string());
+            job.unfinished_runs = 0;
             job.state
         });
         match ended {

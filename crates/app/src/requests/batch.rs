@@ -10,7 +10,7 @@ use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::DedupConfig;
 use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
-use wonbon_documents::{ChosenFields, Dates, FieldNames};
+use wonbon_documents::{ChosenFields, Dates, FieldNames, Limits};
 use wonbon_store::Rule;
 
 use super::by_name;
@@ -124,6 +124,7 @@ impl DedupRequest {
             pairs: None,
             annotate: self.annotate,
             strict: false,
+            limits: Limits::default(),
             against: Vec::new(),
             part_bytes,
             save_sketches: false,
@@ -187,6 +188,7 @@ impl ClusterRequest {
             super_shingles: None,
             part_bytes,
             strict: false,
+            limits: Limits::default(),
         })
     }
 }

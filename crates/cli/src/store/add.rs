@@ -16,8 +16,8 @@ use wonbon_time::Timestamp;
 
 use super::{date, explained, too_early};
 use crate::batch::{
-    FieldOptions, StoreDateOptions, Watcher, all_cores, name_skipped, spool_standard_input,
-    thousands,
+    FieldOptions, LimitOptions, StoreDateOptions, Watcher, all_cores, name_skipped,
+    spool_standard_input, thousands,
 };
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -55,6 +55,8 @@ pub(crate) struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     fields: FieldOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
     #[command(flatten)]
     dates: StoreDateOptions,
     /// The date of the sweep that saw these documents.
@@ -127,6 +129,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let inputs = spool_standard_input(&args.inputs, spool.path())?;
     let fields = args.fields.names(&inputs, directory)?;
     let mut found = Inputs::find(&inputs, fields)?;
+    found.limits = args.limits.limits();
     found.unpack = spool.path().to_owned();
     let store = Store::open_or_create(directory, None).map_err(explained)?;
     if let Some(why) = store.index_rebuilt() {

@@ -11,7 +11,8 @@ use wonbon_store::{Kind, Verdict};
 
 use super::{explained, open_to_read};
 use crate::batch::{
-    FieldOptions, StoreDateOptions, Watcher, all_cores, name_skipped, spool_standard_input,
+    FieldOptions, LimitOptions, StoreDateOptions, Watcher, all_cores, name_skipped,
+    spool_standard_input,
 };
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -27,6 +28,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     fields: FieldOptions,
     #[command(flatten)]
+    limits: LimitOptions,
+    #[command(flatten)]
     dates: StoreDateOptions,
     /// Print one JSON object a line for each document.
     #[arg(long)]
@@ -41,6 +44,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let inputs = spool_standard_input(&args.inputs, spool.path())?;
     let fields = args.fields.names(&inputs, directory)?;
     let mut found = Inputs::find(&inputs, fields)?;
+    found.limits = args.limits.limits();
     found.unpack = spool.path().to_owned();
     let store = open_to_read(directory)?;
     let intake = Intake::new(&store).with_dates(args.dates.dates);

@@ -17,6 +17,7 @@ pub(crate) mod get;
 pub(crate) mod init;
 pub(crate) mod moved;
 pub(crate) mod rebuild;
+pub(crate) mod restore;
 pub(crate) mod search;
 pub(crate) mod status;
 pub(crate) mod verify;
@@ -106,6 +107,10 @@ pub(crate) fn explained(error: StoreError) -> anyhow::Error {
         ),
         StoreError::ParamsMismatch { .. } => Some(
             "a store keeps what it was made with; export it and add to a new one to change that",
+        ),
+        StoreError::ForeignLog { .. } => Some(
+            "it may hold documents that are nowhere else: put the database back that it belongs to, or \
+             keep it somewhere else; `wonbon restore` replaces a store by a backup without this",
         ),
         StoreError::DiskFull => Some("make room and give the same command again"),
         StoreError::Index(_) => Some("`wonbon rebuild` makes everything derived anew"),

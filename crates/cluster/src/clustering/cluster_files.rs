@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use serde_json::json;
+use wonbon_files::{rename, replace};
 use wonbon_sketch::rabin::RABIN_64;
 
 use super::Clusters;
@@ -16,7 +17,6 @@ use crate::corpus::Corpus;
 use crate::error::{ClusterError, io};
 use crate::order::Representatives;
 use crate::output_file::OutputFile;
-use crate::run_folder::write_file;
 use crate::strings::StringColumn;
 use crate::union_find::UnionFind;
 
@@ -77,18 +77,14 @@ pub(super) fn write_clusters(
         write_column(&staged.join(CLUSTER_STARTS), &starts)?;
         write_column(&staged.join(CLUSTER_TO_DOCUMENTS), &documents)?;
         let how = json!({ "clusters by": how }).to_string();
-        write_file(&staged.join(HOW), how.as_bytes())?;
+        replace(&staged.join(HOW), how.as_bytes())?;
         let names = [DOCUMENT_TO_CLUSTER, CLUSTER_STARTS, CLUSTER_TO_DOCUMENTS, HOW];
         places.extend(names.map(|name| (staged.join(name), lookups.join(name))));
     }
     for (from, to) in places {
-        std::fs::rename(&from, &to).map_err(io("write", &to))?;
+        rename(&from, &to)?;
     }
     std::fs::remove_dir(&staged).map_err(io("remove", &staged))?;
-    for folder in [&lookups, output] {
-        let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(io("sync", folder))?;
-    }
     Ok(clusters)
 }
 

@@ -36,7 +36,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use wonbon_documents::{Dates, FieldNames, Inputs, Progress, Skipped, Unwatched};
+use wonbon_documents::{Dates, FieldNames, Inputs, Limits, Progress, Skipped, Unwatched};
 use wonbon_sketch::{ModulusMaker, ModulusParams, Seed, Width, super_shingles};
 
 use crate::corpus::{Corpus, CorpusSource};
@@ -173,6 +173,8 @@ pub struct ClusterConfig {
     pub part_bytes: u64,
     /// Whether a row that is no document ends the run.
     pub strict: bool,
+    /// How much of an input may be held in memory.
+    pub limits: Limits,
 }
 
 /// What a run did.
@@ -258,6 +260,7 @@ pub fn cluster(
     let folder = check(config)?;
     let mut inputs = Inputs::find(&config.inputs, config.fields.clone())?;
     inputs.strict = config.strict;
+    inputs.limits = config.limits;
     inputs.unpack = folder.work();
     let plan = plan(config, &inputs);
     folder.open()?;

@@ -28,7 +28,6 @@ use wonbon_documents::Skipped;
 
 use crate::columns::{Column, Mark};
 use crate::error::{ClusterError, io};
-use crate::run_folder::write_file;
 use crate::strings::StringColumn;
 
 pub(crate) use from_inputs::CorpusSource;
@@ -99,7 +98,7 @@ fn last_checkpoint(folder: &Path) -> Result<Option<Checkpoint>, ClusterError> {
         text.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).collect();
     let last = whole.iter().rev().find_map(|line| serde_json::from_slice(line).ok());
     // What follows the last note is rewritten, so that notes stay whole lines.
-    write_file(&path, &whole.concat())?;
+    wonbon_files::replace(&path, &whole.concat())?;
     Ok(last)
 }
 

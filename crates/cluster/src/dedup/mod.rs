@@ -20,7 +20,8 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use wonbon_documents::{Dates, FieldNames, Inputs, Progress};
+use wonbon_documents::{Dates, FieldNames, Inputs, Limits, Progress};
+use wonbon_files::{move_file, replace};
 use wonbon_rule::Bands;
 
 use crate::corpus::{Corpus, CorpusSource};
@@ -32,7 +33,7 @@ use crate::kept_rows::KeptRows;
 use crate::progress::PhaseClock;
 use crate::report::{Report, ShownFamily, shown_families};
 use crate::row_writers::Selection;
-use crate::run_folder::{self, FINISHED_BEFORE, RunFolder, write_file};
+use crate::run_folder::{self, FINISHED_BEFORE, RunFolder};
 use crate::sketching::Sketcher;
 use crate::verdicts::Verdicts;
 use decided::Decided;
@@ -59,6 +60,8 @@ pub struct DedupConfig {
     pub annotate: bool,
     /// Whether a row that is no document ends the run.
     pub strict: bool,
+    /// How much of an input may be held in memory.
+    pub limits: Limits,
     /// Other corpora (files, folders, or results of runs that saved their sketches): what occurs in
     /// them is dropped.
     pub against: Vec<PathBuf>,
@@ -138,6 +141,7 @@ impl<'a> Job<'a> {
         inputs.files.extend(own.files);
         inputs.unknown.extend(own.unknown);
         inputs.strict = config.strict;
+        inputs.limits = config.limits;
         inputs.unpack = folder.work();
         let plan = plan(config, bands, &inputs);
         folder.open()?;
@@ -289,7 +293,7 @@ impl<'a> Job<'a> {
             families: &results.shown,
             documents: &results.documents,
         };
-        write_file(&self.folder.result("report.html"), report.page().as_bytes())
+        Ok(replace(&self.folder.result("report.html"), report.page().as_bytes())?)
     }
 
     /// Gives the complete results their names. Each step is whole or not done, and can be repeated.
@@ -298,7 +302,7 @@ impl<'a> Job<'a> {
         if let Some(path) = &self.config.pairs {
             let staged = staged_pairs(&done, path);
             if staged.exists() {
-                move_file(&staged, path)?;
+                publish_pairs(&staged, path)?;
             }
         }
         if !self.config.save_sketches {
@@ -327,27 +331,15 @@ fn staged_pairs(work: &Path, path: &Path) -> PathBuf {
     work.join(PAIRS).join(path.file_name().unwrap_or_default())
 }
 
-/// Moves a file to its place, which may be on another file system. What is no file, such as a pipe,
-/// is written to.
-fn move_file(from: &Path, to: &Path) -> Result<(), ClusterError> {
+/// Moves the file of pairs to its place, which may be on another file system. What is no file, such as
+/// a pipe, is written to.
+fn publish_pairs(from: &Path, to: &Path) -> Result<(), ClusterError> {
     if to.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         let mut to_file = OpenOptions::new().write(true).open(to).map_err(io("write", to))?;
         let mut from_file = File::open(from).map_err(io("read", from))?;
         return std::io::copy(&mut from_file, &mut to_file).map(|_| ()).map_err(io("write", to));
     }
-    let copy = || {
-        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut copied = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        std::io::copy(&mut File::open(from)?, &mut copied)?;
-        copied.as_file().sync_all()?;
-        copied.persist(to)?;
-        std::fs::remove_file(from)
-    };
-    match std::fs::rename(from, to) {
-        Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => copy(),
-        result => result,
-    }
-    .map_err(io("write", to))
+    Ok(move_file(from, to)?)
 }
 
 /// Everything that decides the result: what must be equal for a run to continue another's work.

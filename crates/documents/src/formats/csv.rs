@@ -104,15 +104,15 @@ enum Place {
     BehindQuote,
 }
 
-/// Tells of line after line whether the record goes on behind it.
+/// Tells at the end of every line whether the record goes on behind it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cutter {
     place: Place,
 }
 
 impl Cutter {
-    /// Walks over one more line, with its break; whether the record goes on behind it.
-    pub(crate) fn goes_on(&mut self, line: &[u8], separator: u8) -> bool {
+    /// Walks over the next bytes of the record.
+    pub(crate) fn walk(&mut self, line: &[u8], separator: u8) {
         let mut at = 0;
         while at < line.len() {
             self.place = match self.place {
@@ -142,6 +142,10 @@ impl Cutter {
                 Place::BehindQuote => Place::Plain,
             };
         }
+    }
+
+    /// Whether the record goes on behind the line that ends here.
+    pub(crate) fn goes_on(&mut self) -> bool {
         let goes_on = self.place == Place::Quoted;
         if !goes_on {
             self.place = Place::FieldStart;

@@ -71,14 +71,21 @@ impl RowParser {
     ) {
         if let Some(header) = lines.header().cloned() {
             self.records.start(&header, &self.names, self.ranking.as_deref());
-            return lines.for_each_padded(|number, padded, length| {
+            return lines.for_each_padded(|number, line| {
+                let (padded, length) = match line {
+                    Ok(line) => line,
+                    Err(error) => return each(number, Err(error)),
+                };
                 let values = self.records.values(&mut padded[..length]);
                 let place = || place(number);
                 each(number, values.and_then(|values| resolve(values, &self.names, place)));
             });
         }
-        lines.for_each_padded(|number, padded, length| {
-            each(number, self.parse_padded(padded, length, || place(number)));
+        lines.for_each_padded(|number, line| match line {
+            Ok((padded, length)) => {
+                each(number, self.parse_padded(padded, length, || place(number)));
+            }
+            Err(error) => each(number, Err(error)),
         });
     }
 

@@ -8,7 +8,8 @@
 //! numbered, so results computed in any order can be put back in order.
 //!
 //! Cost: one copy of the input; a batch's memory is its lines, and only a single line longer than a
-//! batch makes one larger.
+//! batch makes one larger, up to [`Limits::line_bytes`](crate::Limits::line_bytes). A longer line is
+//! passed over: its row is an error, and the next line is read.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -21,13 +22,11 @@ use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
 use crate::error::InputError;
 use crate::inputs::InputFile;
 use crate::open::{Source, SourceKind};
+use crate::resolve::RowError;
 
 /// About how many bytes of lines a batch holds: large enough that handing it over costs nothing,
 /// small enough to stay in the second-level cache while it is worked on.
 pub(crate) const BATCH_BYTES: usize = 512 << 10;
-
-/// The longest line that is read; a longer one is refused by its number.
-pub(crate) const MAX_LINE_BYTES: usize = 1 << 30;
 
 /// How far is looked for a first line that is an object.
 const LOOK_BYTES: usize = 16 << 20;
@@ -37,6 +36,8 @@ const LOOK_BYTES: usize = 16 << 20;
 pub struct Lines {
     bytes: Vec<u8>,
     lines: Vec<Line>,
+    /// The longest line that is kept.
+    limit: usize,
     header: Option<Arc<Header>>,
 }
 
@@ -46,18 +47,24 @@ struct Line {
     number: u64,
     start: usize,
     end: usize,
+    /// Its bytes are a placeholder.
+    is_too_long: bool,
 }
 
 impl Lines {
-    /// Calls `each` with the number of every line, counted from one, and its bytes without the line
-    /// break, followed by at least `padding` readable bytes of no meaning; the length comes third.
-    /// Blank lines are passed over.
-    pub(crate) fn for_each_padded(&mut self, mut each: impl FnMut(u64, &mut [u8], usize)) {
-        for &Line { number, start, end } in &self.lines {
-            if self.bytes[start..end].iter().all(u8::is_ascii_whitespace) {
-                continue;
+    /// Calls `each` with the number of every line, counted from one, its bytes without the line break,
+    /// followed by at least [`PADDING`] readable bytes of no meaning, and its length; or that it was too
+    /// long. Blank lines are passed over.
+    pub(crate) fn for_each_padded(
+        &mut self,
+        mut each: impl FnMut(u64, Result<(&mut [u8], usize), RowError>),
+    ) {
+        for &Line { number, start, end, is_too_long } in &self.lines {
+            if is_too_long {
+                each(number, Err(RowError::RowTooLong { limit: self.limit }));
+            } else if !self.bytes[start..end].iter().all(u8::is_ascii_whitespace) {
+                each(number, Ok((&mut self.bytes[start..], end - start)));
             }
-            each(number, &mut self.bytes[start..], end - start);
         }
     }
 
@@ -65,16 +72,18 @@ impl Lines {
         self.bytes[line.start..line.end].iter().all(u8::is_ascii_whitespace)
     }
 
-    /// Calls `each` with the number of every line, counted from one, and the line without its break.
+    /// Calls `each` with the number of every line, counted from one, and the line without its break;
+    /// `?` stands for one that was too long.
     pub fn for_each_line(&self, mut each: impl FnMut(u64, &[u8])) {
-        for &Line { number, start, end } in &self.lines {
+        for &Line { number, start, end, .. } in &self.lines {
             each(number, &self.bytes[start..end]);
         }
     }
 
-    /// Forgets the lines; memory is kept.
+    /// Forgets the lines; the memory of a usual batch is kept.
     pub fn clear(&mut self) {
         self.bytes.clear();
+        self.bytes.shrink_to(4 * BATCH_BYTES);
         self.lines.clear();
         self.header = None;
     }
@@ -126,6 +135,13 @@ impl LineReader {
             while !self.done && self.header.is_none() {
                 bytes.clear();
                 let Some(line) = self.next_line(&mut bytes)? else { break };
+                if line.is_too_long {
+                    return Err(InputError::LineTooLong {
+                        name: self.source.name.clone(),
+                        line: line.number,
+                        limit: self.source.limits.line_bytes(),
+                    });
+                }
                 let record = &bytes[line.start..line.end];
                 if !record.trim_ascii().is_empty() {
                     let crlf = bytes[line.end..].starts_with(b"\r");
@@ -141,10 +157,11 @@ impl LineReader {
     ///
     /// # Errors
     ///
-    /// If the input cannot be read on, or a line is longer than `MAX_LINE_BYTES`. What was read of
-    /// the batch before is kept in `lines`; after an error the input is at its end.
+    /// If the input cannot be read on, or the header of a CSV file is too long. What was read of the
+    /// batch before is kept in `lines`; after an error the input is at its end.
     pub fn next_lines(&mut self, lines: &mut Lines) -> Result<bool, InputError> {
         lines.clear();
+        lines.limit = self.source.limits.line_bytes();
         let first = self.next_line == 1;
         let mut result = self.header().map(|header| lines.header = header.cloned());
         while result.is_ok() && !self.done && lines.bytes.len() < BATCH_BYTES {
@@ -163,31 +180,60 @@ impl LineReader {
         result.map(|()| !lines.lines.is_empty() || (first && lines.header.is_some()))
     }
 
-    /// Appends one line with its break, or one record; none at the end.
+    /// Appends one line with its break, or one record; none at the end. Of a line that is too long only
+    /// a placeholder is appended; the rest is passed over.
     fn next_line(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Line>, InputError> {
         let (number, from) = (self.next_line, bytes.len());
-        let mut start = from;
+        let limit = self.source.limits.line_bytes();
         let separator = match (self.source.kind, &self.header) {
             (SourceKind::Csv, Some(header)) => Some(header.separator()),
             // A quoted name in a header with another separator may not hold a line break.
             (SourceKind::Csv, None) => Some(b','),
             _ => None,
         };
-        let mut cutter = Cutter::default();
+        let (mut start, mut read_bytes, mut cutter) = (from, 0_u64, Cutter::default());
+        let (mut is_too_long, mut is_inside_line) = (false, false);
         loop {
-            let line_start = bytes.len();
-            if !self.read_line(bytes, from)? {
+            let available = match self.source.reader().fill_buf() {
+                Ok(available) => available,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.source.broken(error)),
+            };
+            let (take, is_complete) = match memchr::memchr(b'\n', available) {
+                Some(at) => (at + 1, true),
+                None => (available.len(), false),
+            };
+            if take == 0 {
                 self.done = true;
+                self.next_line += u64::from(is_inside_line);
                 break;
             }
-            if self.next_line == 1 {
-                start += byte_order_mark(bytes);
+            is_inside_line = !is_complete;
+            let mark = if number == 1 && read_bytes == 0 { byte_order_mark(available) } else { 0 };
+            start += mark;
+            read_bytes += take as u64;
+            if let Some(separator) = separator {
+                cutter.walk(&available[mark..take], separator);
             }
-            self.next_line += 1;
-            let line = &bytes[line_start.max(start)..];
-            if !separator.is_some_and(|separator| cutter.goes_on(line, separator)) {
-                break;
+            is_too_long |= bytes.len() - from + take > limit;
+            if !is_too_long {
+                bytes.extend_from_slice(&available[..take]);
+            } else if bytes.len() > from {
+                bytes.truncate(from);
+                bytes.shrink_to(from + BATCH_BYTES);
             }
+            self.source.reader().consume(take);
+            if is_complete {
+                self.next_line += 1;
+                if separator.is_none() || !cutter.goes_on() {
+                    break;
+                }
+            }
+        }
+        if is_too_long {
+            // Not blank: whoever counts rows counts it.
+            bytes.extend_from_slice(b"?\n");
+            return Ok(Some(Line { number, start: from, end: from + 1, is_too_long }));
         }
         let mut end = bytes.len();
         if end == from {
@@ -199,35 +245,7 @@ impl LineReader {
                 end -= 1;
             }
         }
-        Ok(Some(Line { number, start, end }))
-    }
-
-    /// Appends one line with its break; `false` at the end. `from` is where its record begins.
-    fn read_line(&mut self, bytes: &mut Vec<u8>, from: usize) -> Result<bool, InputError> {
-        let start = bytes.len();
-        loop {
-            let available = match self.source.reader().fill_buf() {
-                Ok(available) => available,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.source.broken(error)),
-            };
-            let (take, complete) = match memchr::memchr(b'\n', available) {
-                Some(at) => (at + 1, true),
-                None => (available.len(), available.is_empty()),
-            };
-            bytes.extend_from_slice(&available[..take]);
-            self.source.reader().consume(take);
-            if bytes.len() - from > MAX_LINE_BYTES {
-                return Err(InputError::LineTooLong {
-                    name: self.source.name.clone(),
-                    line: self.next_line,
-                    limit: MAX_LINE_BYTES,
-                });
-            }
-            if complete {
-                return Ok(bytes.len() > start);
-            }
-        }
+        Ok(Some(Line { number, start, end, is_too_long }))
     }
 }
 
@@ -251,10 +269,9 @@ impl FormatReader for LineReader {
         let (mut line, mut looked) = (Vec::new(), 0);
         while looked < LOOK_BYTES {
             line.clear();
-            self.read_line(&mut line, 0).ok().filter(|&more| more)?;
+            let Line { start, end, .. } = self.next_line(&mut line).ok()??;
             looked += line.len();
-            let start = if looked == line.len() { byte_order_mark(&line) } else { 0 };
-            if let Ok(Value::Object(row)) = serde_json::from_slice(line[start..].trim_ascii()) {
+            if let Ok(Value::Object(row)) = serde_json::from_slice(line[start..end].trim_ascii()) {
                 return Some(row.keys().cloned().collect());
             }
         }
@@ -301,6 +318,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::limits::Limits;
 
     fn lines(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
         let source = Source::from_reader(Cursor::new(bytes.to_vec()), "test", None).unwrap();
@@ -336,6 +354,79 @@ mod tests {
         assert_eq!(lines.len(), 3);
         assert_eq!(lines[1], (2, long));
         assert_eq!(lines[2], (3, b"b".to_vec()));
+    }
+
+    /// A line of so many bytes between two others, made while it is read.
+    struct LongLine {
+        at: u64,
+        long: u64,
+    }
+
+    impl std::io::Read for LongLine {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let (before, after) = (b"{\"id\":1}\n", b"\n{\"id\":3}\n");
+            let (first, last) = (before.len() as u64, before.len() as u64 + self.long);
+            let source: &[u8] = match self.at {
+                at if at < first => &before[at as usize..],
+                at if at < last => {
+                    let length = buffer.len().min((last - at) as usize);
+                    buffer[..length].fill(b'x');
+                    self.at += length as u64;
+                    return Ok(length);
+                }
+                at => &after[((at - last) as usize).min(after.len())..],
+            };
+            let length = source.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&source[..length]);
+            self.at += length as u64;
+            Ok(length)
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over_and_not_kept() {
+        let limits = Limits { document_bytes: 1 << 20, ..Limits::default() };
+        for (kind, long) in [(SourceKind::JsonLines, 1 << 30), (SourceKind::Csv, 50 << 20)] {
+            let reader = LongLine { at: 0, long };
+            let source = Source::within(reader, "test", Some(kind), limits).unwrap();
+            let mut reader = LineReader::new(source);
+            let (mut batch, mut rows, mut most) = (Lines::default(), Vec::new(), 0);
+            while reader.next_lines(&mut batch).unwrap() {
+                most = most.max(batch.bytes.capacity());
+                batch.for_each_padded(|number, line| {
+                    rows.push((number, line.map_err(|error| error.to_string()).map(|line| line.1)));
+                });
+                batch.clear();
+                most = most.max(batch.bytes.capacity());
+            }
+            let told = format!("is longer than the {} bytes that a row may have", 2097152);
+            let first = (1, Ok(8));
+            let rest = [(2, Err(told)), (3, Ok(8))];
+            let expected: Vec<_> = match kind {
+                SourceKind::Csv => rest.to_vec(),
+                _ => std::iter::once(first).chain(rest).collect(),
+            };
+            assert_eq!(rows, expected);
+            assert!(most <= 2 * limits.line_bytes() + BATCH_BYTES, "{most} bytes were held");
+        }
+    }
+
+    #[test]
+    fn a_quoted_record_that_is_too_long_is_passed_over_to_its_end() {
+        let limits = Limits { document_bytes: 1 << 10, ..Limits::default() };
+        let field = "line, with a \"\"quote\"\"\n".repeat(10_000);
+        let text = format!("id,text\n1,one\n2,\"{field}\"\n3,three\n");
+        let source =
+            Source::within(Cursor::new(text.into_bytes()), "test", Some(SourceKind::Csv), limits);
+        let mut reader = LineReader::new(source.unwrap());
+        let (mut batch, mut rows) = (Lines::default(), Vec::new());
+        while reader.next_lines(&mut batch).unwrap() {
+            batch.for_each_padded(|number, line| {
+                rows.push((number, line.map(|(bytes, length)| bytes[..length].to_vec()).ok()));
+            });
+        }
+        let last = (10_004, Some(b"3,three".to_vec()));
+        assert_eq!(rows, [(2, Some(b"1,one".to_vec())), (3, None), last]);
     }
 
     proptest! {

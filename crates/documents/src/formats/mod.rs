@@ -30,7 +30,8 @@ use self::whole::{WholeFile, WholeFileReader};
 use crate::document::Document;
 use crate::error::InputError;
 use crate::inputs::{InputFile, Inputs};
-use crate::open::{Source, SourceKind, open};
+use crate::limits::Limits;
+use crate::open::{Source, SourceKind, open_within};
 
 /// What a row turned out to be.
 #[derive(Debug)]
@@ -159,6 +160,7 @@ pub struct Pieces<'a> {
     /// The columns of tables to read; all of them if none are named.
     columns: Option<Vec<&'a str>>,
     unpack: &'a Path,
+    limits: Limits,
 }
 
 impl std::fmt::Debug for Pieces<'_> {
@@ -178,6 +180,7 @@ impl<'a> Pieces<'a> {
             known: Arc::default(),
             columns: None,
             unpack: &inputs.unpack,
+            limits: inputs.limits,
         }
     }
 
@@ -205,7 +208,7 @@ impl<'a> Pieces<'a> {
             let Some(file) = self.files.next() else { return Ok(false) };
             self.opened += 1;
             let (columns, known) = (self.columns.as_deref(), &self.known);
-            let opened = match open(&file.path) {
+            let opened = match open_within(&file.path, self.limits) {
                 Ok(source) => open_format(source, &file.path, self.unpack, columns, known)?,
                 Err(error) => Err(error.without_name()),
             };
@@ -244,7 +247,7 @@ fn open_format(
 }
 
 /// The names of the fields of a file; none if it holds no rows or cannot be read.
-pub(crate) fn read_field_names(path: &Path, unpack: &Path) -> Option<Vec<String>> {
-    let source = open(path).ok()?;
+pub(crate) fn read_field_names(path: &Path, unpack: &Path, limits: Limits) -> Option<Vec<String>> {
+    let source = open_within(path, limits).ok()?;
     open_format(source, path, unpack, None, &Arc::default()).ok()?.ok()?.field_names()
 }

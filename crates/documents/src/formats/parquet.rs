@@ -28,6 +28,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use wonbon_time::Timestamp;
 
 use super::json::RowParser;
@@ -35,6 +36,7 @@ use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
 use crate::binary::is_binary;
 use crate::error::{InputError, io};
 use crate::inputs::InputFile;
+use crate::limits::Limits;
 use crate::open::Source;
 use crate::resolve::{Value, Values, resolve};
 
@@ -67,6 +69,7 @@ pub(crate) struct TableReader {
     metadata: ArrowReaderMetadata,
     layout: Arc<TableLayout>,
     columns: Option<Vec<String>>,
+    limits: Limits,
     next_group: usize,
     open: Option<ParquetRecordBatchReader>,
     next_row: u64,
@@ -81,6 +84,7 @@ impl TableReader {
         unpack: &Path,
         columns: Option<&[&str]>,
     ) -> Result<Result<Self, String>, InputError> {
+        let limits = source.limits;
         let file = if source.is_compressed() || path.as_os_str() == "-" {
             match unpack_source(source, unpack)? {
                 Ok(file) => file,
@@ -100,7 +104,7 @@ impl TableReader {
         let layout = Arc::new(TableLayout { schema, compression: compression(&metadata) });
         let columns = columns.map(|names| names.iter().map(|&name| name.to_owned()).collect());
         let (next_group, open, next_row) = (0, None, 1);
-        Ok(Ok(TableReader { file, metadata, layout, columns, next_group, open, next_row }))
+        Ok(Ok(TableReader { file, metadata, layout, columns, limits, next_group, open, next_row }))
     }
 
     /// The next rows with the number of the first, or what is wrong with a row group.
@@ -125,6 +129,10 @@ impl TableReader {
             }
             self.next_group += 1;
             let group = self.next_group - 1;
+            if let Err(error) = self.check_size(group) {
+                self.next_row += self.metadata.metadata().row_group(group).num_rows().max(0) as u64;
+                return Some(Err(self.broken(&error)));
+            }
             let reader =
                 self.file.try_clone().map_err(|error| error.to_string()).and_then(|file| {
                     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
@@ -157,6 +165,30 @@ impl TableReader {
                 Err(error) => return Some(Err(self.broken(&error))),
             }
         }
+    }
+
+    /// Refuses a row group whose columns would unpack to more than the limit, before anything is
+    /// allocated for them.
+    fn check_size(&self, group: usize) -> Result<(), String> {
+        let wanted = |column: &&ColumnChunkMetaData| match &self.columns {
+            None => true,
+            Some(names) => {
+                let root = column.column_path().parts().first();
+                root.is_some_and(|root| names.contains(root))
+            }
+        };
+        let columns = self.metadata.metadata().row_group(group).columns();
+        let mut bytes: u64 = 0;
+        for column in columns.iter().filter(wanted) {
+            let size = u64::try_from(column.uncompressed_size())
+                .map_err(|_| "a column has a negative size".to_owned())?;
+            bytes = bytes.saturating_add(size);
+        }
+        let limit = self.limits.row_group_bytes;
+        if bytes > limit {
+            return Err(format!("it unpacks to {bytes} bytes, more than {limit}"));
+        }
+        Ok(())
     }
 
     fn broken(&self, error: &str) -> String {

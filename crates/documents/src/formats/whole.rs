@@ -10,8 +10,9 @@ use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
 use crate::document::{Content, Document};
 use crate::error::InputError;
 use crate::inputs::InputFile;
+use crate::limits::Limits;
 use crate::one_file::read_text_bytes;
-use crate::open::{Source, open};
+use crate::open::{Source, open_within};
 
 /// A file that is one document.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub struct WholeFile {
     path: PathBuf,
     /// The opened file, until it was read.
     source: Option<Source>,
+    limits: Limits,
     bytes: u64,
 }
 
@@ -32,7 +34,7 @@ impl WholeFile {
     fn read(&mut self) -> Result<Vec<u8>, InputError> {
         let source = match self.source.take() {
             Some(source) => source,
-            None => open(&self.path)?,
+            None => open_within(&self.path, self.limits)?,
         };
         read_text_bytes(source)
     }
@@ -43,7 +45,8 @@ pub(crate) struct WholeFileReader(Option<WholeFile>);
 
 impl WholeFileReader {
     pub(crate) fn new(source: Source, path: PathBuf) -> Self {
-        WholeFileReader(Some(WholeFile { path, source: Some(source), bytes: 0 }))
+        let limits = source.limits;
+        WholeFileReader(Some(WholeFile { path, source: Some(source), limits, bytes: 0 }))
     }
 }
 

@@ -12,7 +12,7 @@ use wonbon_app::jobs::JobsConfig;
 use wonbon_cluster::clustering::{ClusterConfig, cluster};
 use wonbon_cluster::dedup::{DedupConfig, dedup};
 use wonbon_crawl::guard::Guard;
-use wonbon_documents::Unwatched;
+use wonbon_documents::{Limits, Unwatched};
 use wonbon_server::Config;
 use wonbon_store::Store;
 use wonbon_testkit::crawl::toy_web::{Reply, ToyHost, linking};
@@ -189,6 +189,7 @@ pub(crate) fn undisturbed_dedup(input: &Path, output: &Path) {
         pairs: None,
         annotate: false,
         strict: false,
+        limits: Limits::default(),
         against: Vec::new(),
         part_bytes: wonbon_cluster::corpus::PART_BYTES,
         save_sketches: false,
@@ -209,6 +210,7 @@ pub(crate) fn undisturbed_cluster(input: &Path, output: &Path) {
         super_shingles: None,
         part_bytes: wonbon_cluster::corpus::PART_BYTES,
         strict: false,
+        limits: Limits::default(),
     };
     cluster(&config, &Unwatched).unwrap();
 }

@@ -63,6 +63,40 @@ const CHECKPOINTER_CACHE_KIB: i32 = 64;
 /// How long a connection waits for another that holds what it needs.
 pub(crate) const BUSY_PATIENCE: Duration = Duration::from_secs(30);
 
+/// A file may come from anybody: functions in its schema are not called, its tables cannot be rewritten
+/// behind SQLite's back, and cells are checked when a page is read.
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.pragma_update(None, "cell_size_check", true)
+}
+
+/// A connection to a database's file as it is, whatever its log says: for files to which nobody writes.
+/// SQLite neither locks it nor writes anything beside it.
+pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    let unreadable = || rusqlite::Error::InvalidPath(path.to_owned());
+    let absolute = std::path::absolute(path).map_err(|_| unreadable())?;
+    let mut address = url::Url::from_file_path(absolute).map_err(|()| unreadable())?;
+    address.set_query(Some("immutable=1"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(address.as_str(), flags)?;
+    distrust(&connection)?;
+    Ok(connection)
+}
+
+/// Writes a database as of this moment to an empty file.
+pub(crate) fn vacuum_into(connection: &Connection, path: &Path) -> rusqlite::Result<()> {
+    connection.execute("VACUUM INTO ?1", [path.to_string_lossy().as_ref()]).map(drop)
+}
+
+/// Whether a database was made by a store, of whatever version.
+pub(crate) fn is_of_store(connection: &Connection) -> rusqlite::Result<bool> {
+    let mark: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    Ok(mark == APPLICATION_ID)
+}
+
 /// A connection to the database of a store.
 #[derive(Debug)]
 pub(crate) struct Database {
@@ -149,6 +183,7 @@ impl Database {
         connection.busy_timeout(BUSY_PATIENCE)?;
         // Otherwise SQLite plans a statement again for every value that is bound to it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        distrust(&connection)?;
         let database = Database { connection, path: path.to_owned() };
         let wrong = |what: String| database.damaged(what);
         let number = |name: &str| -> Result<i32, StoreError> {
@@ -234,14 +269,38 @@ impl Database {
         Ok(sentences.into_iter().filter(|sentence| sentence != "ok").collect())
     }
 
-    /// Writes the database as of this moment to another file, which must not exist.
+    /// Writes the database as of this moment to another file, which must not exist, for its owner only.
     pub(crate) fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
-        let path = path.to_string_lossy();
-        self.connection.execute("VACUUM INTO ?1", [path.as_ref()])?;
-        Ok(())
+        wonbon_files::create_private_file(path)?;
+        Ok(vacuum_into(&self.connection, path)?)
     }
 
     fn count(&self, sql: &str) -> Result<u64, StoreError> {
         Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_connection_trusts_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("documents.sqlite");
+        drop(Database::create(&path, &StoreParams::default(), "it").unwrap());
+        let opened = [
+            Database::open_writer(&path).unwrap().connection,
+            Database::open_reader(&path).unwrap().connection,
+            Database::open_checkpointer(&path).unwrap().connection,
+            open_immutable(&path).unwrap(),
+        ];
+        for connection in opened {
+            let pragma = |name: &str| -> bool {
+                connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+            };
+            assert!(!pragma("trusted_schema") && pragma("cell_size_check"));
+            assert!(connection.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).unwrap());
+        }
     }
 }

@@ -1,14 +1,12 @@
-//! Backup, flush and close; counts and sizes; removal of derived files.
+//! Flush and close; counts and sizes; removal of derived files.
 
 use std::path::Path;
 use std::sync::{Arc, RwLock, mpsc};
 
-use wonbon_files::publish_file;
 use wonbon_index::{CopyIndex, MemoryIndex};
 
 use super::Store;
 use crate::counts::Counts;
-use crate::database::Database;
 use crate::error::StoreError;
 use crate::store_files::{StoreFiles, WriteLock};
 use crate::writer::Request;
@@ -28,32 +26,6 @@ pub struct DiskBytes {
 }
 
 impl Store {
-    /// Writes a copy of everything that lasts to another directory, as of one moment, while others
-    /// read and write. The copy is a store; what is derived is built when it is opened.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::AlreadyThere`], [`StoreError::DiskFull`] and the like; nothing is left behind.
-    pub fn backup(&self, directory: &Path) -> Result<(), StoreError> {
-        let copy = StoreFiles { directory: directory.to_owned() };
-        let io = |source| StoreError::Io { doing: "write", path: directory.to_owned(), source };
-        if copy.database().exists() {
-            return Err(StoreError::AlreadyThere { path: directory.to_owned() });
-        }
-        std::fs::create_dir_all(directory).map_err(io)?;
-        let partial = directory.join("documents.partial");
-        // What a backup that was killed left behind.
-        let _ = std::fs::remove_file(&partial);
-        let database = Database::open_writer(&self.inner.files.database())?;
-        let written = database.copy_to(&partial).and_then(|()| {
-            publish_file(&partial, &copy.database()).map_err(|error| io(error.source))
-        });
-        if written.is_err() {
-            let _ = std::fs::remove_file(&partial);
-        }
-        written
-    }
-
     /// Removes what is derived from the database, the snapshot of the index, the search index and the
     /// index of shingles; the next opening builds them.
     ///
@@ -66,22 +38,7 @@ impl Store {
             return Err(StoreError::NoStore { path: directory.to_owned() });
         }
         let _lock = WriteLock::take(&files)?;
-        let io = |path: &Path| {
-            let path = path.to_owned();
-            move |source| StoreError::Io { doing: "remove", path, source }
-        };
-        for entry in std::fs::read_dir(directory).map_err(io(directory))? {
-            let path = entry.map_err(io(directory))?.path();
-            if path.extension().is_some_and(|extension| extension == "snapshot") {
-                std::fs::remove_file(&path).map_err(io(&path))?;
-            }
-        }
-        for derived in [files.search(), files.shingles()] {
-            if derived.exists() {
-                std::fs::remove_dir_all(&derived).map_err(io(&derived))?;
-            }
-        }
-        Ok(())
+        files.remove_derived()
     }
 
     /// Everything queued so far is stored, the snapshot of the index is written.

@@ -1,12 +1,14 @@
 //! The handle of a store, [`Store`], and the state behind it that all clones share.
 //!
 //! [`opening`] creates and opens stores and starts their threads, [`adding`] holds the writes and checks,
-//! [`getting`] reads documents, [`maintenance`] makes backups, flushes, counts and removes derived files.
+//! [`getting`] reads documents, [`maintenance`] flushes, counts and removes derived files, [`restoring`]
+//! makes backups and stores of them.
 
 mod adding;
 mod getting;
 mod maintenance;
 mod opening;
+mod restoring;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock, mpsc};
@@ -16,6 +18,7 @@ use wonbon_index::MemoryIndex;
 
 pub use adding::Pending;
 pub use maintenance::DiskBytes;
+pub use restoring::OldStore;
 
 use crate::counts::Counted;
 use crate::database::Database;

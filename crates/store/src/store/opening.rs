@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock, mpsc};
 
-use wonbon_files::publish_file;
+use wonbon_files::{ReplacedFile, create_private_directory, remove_leftovers};
 
 use super::{Following, Inner, Store, Writing};
 use crate::checkpoints::Checkpoints;
 use crate::database::Database;
+use crate::database_mark::{DatabaseMark, check_companions, refuse_left_over_logs};
 use crate::document::Added;
 use crate::error::StoreError;
 use crate::families::Families;
@@ -24,25 +25,23 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::AlreadyThere`], [`StoreError::Io`], or the database's.
+    /// [`StoreError::AlreadyThere`], [`StoreError::ForeignLog`], [`StoreError::Io`], or the database's.
     pub fn create(directory: &Path, params: &StoreParams) -> Result<Self, StoreError> {
         let files = StoreFiles { directory: directory.to_owned() };
-        let io = |source| StoreError::Io { doing: "make", path: directory.to_owned(), source };
-        std::fs::create_dir_all(directory).map_err(io)?;
+        create_private_directory(directory)?;
         let lock = WriteLock::take(&files)?;
         if files.database().exists() {
             return Err(StoreError::AlreadyThere { path: directory.to_owned() });
         }
+        refuse_left_over_logs(&files)?;
         params.feature_maker()?;
         // Under its own name only when it is whole.
-        let partial = directory.join("documents.partial");
-        for leftover in ["documents.partial", "documents.partial-wal", "documents.partial-shm"] {
-            let _ = std::fs::remove_file(directory.join(leftover));
-        }
-        let database = Database::create(&partial, params, &random_identity())?;
+        remove_leftovers(&files.database());
+        let file = ReplacedFile::create_private(&files.database())?;
+        let database = Database::create(file.temporary(), params, &random_identity())?;
         database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
         drop(database);
-        publish_file(&partial, &files.database()).map_err(|error| io(error.source))?;
+        file.commit_new()?;
         Self::open_locked(files, lock)
     }
 
@@ -50,7 +49,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NoStore`], [`StoreError::InUse`], [`StoreError::Damaged`],
+    /// [`StoreError::NoStore`], [`StoreError::InUse`], [`StoreError::Damaged`], [`StoreError::ForeignLog`],
     /// [`StoreError::ParamsMismatch`] if this program would decide otherwise than the store did.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         let files = StoreFiles { directory: directory.to_owned() };
@@ -90,11 +89,15 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`Store::open`], without [`StoreError::InUse`].
+    /// As [`Store::open`], without [`StoreError::InUse`]; [`StoreError::Replaced`] if what is derived
+    /// has to be built anew first.
     pub fn open_read_only(directory: &Path) -> Result<Self, StoreError> {
         let files = StoreFiles { directory: directory.to_owned() };
         if !files.database().exists() {
             return Err(StoreError::NoStore { path: directory.to_owned() });
+        }
+        if !check_companions(&files)? {
+            return Err(StoreError::Replaced { path: files.database() });
         }
         let database = Database::open_reader(&files.database())?;
         let (inner, _) = Inner::load(files, &database)?;
@@ -104,7 +107,15 @@ impl Store {
     }
 
     fn open_locked(files: StoreFiles, lock: WriteLock) -> Result<Self, StoreError> {
+        let belongs = check_companions(&files)?;
+        if !belongs {
+            files.remove_derived()?;
+        }
         let mut database = Database::open_writer(&files.database())?;
+        let mut mark = DatabaseMark::new(files.clone());
+        if !belongs {
+            mark.renew(&database)?;
+        }
         let (checkpoints, checkpointing) =
             Checkpoints::take(&mut database.connection, &files.database())?;
         let (inner, loaded) = Inner::load(files, &database)?;
@@ -126,7 +137,8 @@ impl Store {
             search_state.stored(added, prepared);
             shingle_state.stored(added.row, prepared);
         });
-        let writer = Writer::new(families, checkpoints, snapshot, loaded, stored, after_commit)?;
+        let writer =
+            Writer::new(families, mark, checkpoints, snapshot, loaded, stored, after_commit)?;
         let (queue, writer) = WriterQueue::new(writer);
         let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);

@@ -8,8 +8,11 @@
 //! system once if there are very many files.
 
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::FileError;
+use crate::private::create_private_directory;
+use crate::replace::{failed, rename, sync_directory};
 
 /// The file that marks a partial folder as ours.
 pub const MARK: &str = ".wonbon-partial";
@@ -23,9 +26,9 @@ const MANY_FILES: usize = 1000;
 #[cfg(not(target_os = "linux"))]
 const MANY_FILES: usize = usize::MAX;
 
-/// Why a partial folder could not be used.
+/// Why a partial folder could not be used. Exhaustive, so that whoever has an error type of their own
+/// turns every case into one of theirs.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum PartialFolderError {
     /// The folder that shall be written exists.
     #[error("{path} exists already; it is not overwritten")]
@@ -40,23 +43,8 @@ pub enum PartialFolderError {
         path: PathBuf,
     },
     /// The file system refused.
-    #[error("could not {doing} {path}")]
-    Io {
-        /// What was being done.
-        doing: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-fn failed(
-    doing: &'static str,
-    path: &Path,
-) -> impl FnOnce(io::Error) -> PartialFolderError + use<> {
-    let path = path.to_owned();
-    move |source| PartialFolderError::Io { doing, path, source }
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// The folder `OUT.partial` of an output `OUT`.
@@ -64,6 +52,8 @@ fn failed(
 pub struct PartialFolder {
     output: PathBuf,
     path: PathBuf,
+    is_private: bool,
+    output_may_exist: bool,
 }
 
 impl PartialFolder {
@@ -72,7 +62,25 @@ impl PartialFolder {
     pub fn of(output: &Path) -> Self {
         let mut name = output.as_os_str().to_owned();
         name.push(".partial");
-        PartialFolder { output: output.to_owned(), path: name.into() }
+        PartialFolder {
+            output: output.to_owned(),
+            path: name.into(),
+            is_private: false,
+            output_may_exist: false,
+        }
+    }
+
+    /// The same folder, created for its owner only.
+    #[must_use]
+    pub fn private(self) -> Self {
+        PartialFolder { is_private: true, ..self }
+    }
+
+    /// The same folder for an output that exists and is moved away before
+    /// [`publish`](Self::publish).
+    #[must_use]
+    pub fn beside_output(self) -> Self {
+        PartialFolder { output_may_exist: true, ..self }
     }
 
     /// Where unfinished results are.
@@ -88,7 +96,8 @@ impl PartialFolder {
     ///
     /// [`PartialFolderError::OutputExists`] or [`PartialFolderError::NotOurs`].
     pub fn check(&self) -> Result<(), PartialFolderError> {
-        if is_there(&self.output) && !is_empty_folder(&self.output) {
+        let is_taken = is_there(&self.output) && !is_empty_folder(&self.output);
+        if is_taken && !self.output_may_exist {
             return Err(PartialFolderError::OutputExists { path: self.output.clone() });
         }
         if is_there(&self.path) && !self.is_ours() && !is_empty_folder(&self.path) {
@@ -107,9 +116,12 @@ impl PartialFolder {
         if self.is_ours() {
             return Ok(());
         }
-        std::fs::create_dir_all(&self.path).map_err(failed("make", &self.path))?;
+        match self.is_private {
+            true => create_private_directory(&self.path)?,
+            false => std::fs::create_dir_all(&self.path).map_err(failed("make", &self.path))?,
+        }
         let mark = self.path.join(MARK);
-        std::fs::write(&mark, MARK_TEXT).map_err(failed("write", &mark))
+        Ok(std::fs::write(&mark, MARK_TEXT).map_err(failed("write", &mark))?)
     }
 
     /// Creates the partial folder without anything that an earlier run left in it.
@@ -138,7 +150,7 @@ impl PartialFolder {
     /// If it cannot be removed.
     pub fn remove(&self, name: &str) -> Result<(), PartialFolderError> {
         let path = self.path.join(name);
-        if is_there(&path) { remove(&path) } else { Ok(()) }
+        if is_there(&path) { Ok(remove(&path)?) } else { Ok(()) }
     }
 
     /// Syncs everything in the partial folder to the disk, but for the folder `except`.
@@ -147,7 +159,7 @@ impl PartialFolder {
     ///
     /// If a file cannot be synced.
     pub fn sync(&self, except: Option<&str>) -> Result<(), PartialFolderError> {
-        sync_tree(&self.path, except.map(|name| self.path.join(name)).as_deref())
+        Ok(sync_tree(&self.path, except.map(|name| self.path.join(name)).as_deref())?)
     }
 
     /// Gives the folder, whose contents are synced, its final name.
@@ -159,15 +171,11 @@ impl PartialFolder {
         if is_empty_folder(&self.output) {
             std::fs::remove_dir(&self.output).map_err(failed("replace", &self.output))?;
         }
-        std::fs::rename(&self.path, &self.output).map_err(failed("write", &self.output))?;
+        rename(&self.path, &self.output)?;
         // The mark goes after the rename: before it, a kill would leave results that nobody owns.
         let mark = self.output.join(MARK);
         std::fs::remove_file(&mark).map_err(failed("remove", &mark))?;
-        sync(&self.output)?;
-        match self.output.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => sync(parent),
-            _ => sync(Path::new(".")),
-        }
+        Ok(sync_directory(&self.output)?)
     }
 
     fn is_ours(&self) -> bool {
@@ -183,19 +191,19 @@ fn is_empty_folder(path: &Path) -> bool {
     std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-fn remove(path: &Path) -> Result<(), PartialFolderError> {
+fn remove(path: &Path) -> Result<(), FileError> {
     let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
     if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
         .map_err(failed("remove", path))
 }
 
 /// Syncs a file or a directory.
-fn sync(path: &Path) -> Result<(), PartialFolderError> {
+fn sync(path: &Path) -> Result<(), FileError> {
     File::open(path).and_then(|file| file.sync_all()).map_err(failed("sync", path))
 }
 
 /// Syncs a folder with everything below it, but for one folder.
-fn sync_tree(top: &Path, except: Option<&Path>) -> Result<(), PartialFolderError> {
+fn sync_tree(top: &Path, except: Option<&Path>) -> Result<(), FileError> {
     let (mut folders, mut files) = (vec![top.to_owned()], Vec::new());
     let mut at = 0;
     while let Some(folder) = folders.get(at).cloned() {
@@ -221,14 +229,14 @@ fn sync_tree(top: &Path, except: Option<&Path>) -> Result<(), PartialFolderError
 
 /// Syncs the file system that a folder is on.
 #[cfg(target_os = "linux")]
-fn sync_file_system(folder: &Path) -> Result<(), PartialFolderError> {
+fn sync_file_system(folder: &Path) -> Result<(), FileError> {
     File::open(folder)
         .and_then(|folder| Ok(rustix::fs::syncfs(&folder)?))
         .map_err(failed("sync", folder))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn sync_file_system(folder: &Path) -> Result<(), PartialFolderError> {
+fn sync_file_system(folder: &Path) -> Result<(), FileError> {
     sync(folder)
 }
 
