@@ -20,8 +20,9 @@
 //! Cost: O(log waiting) for a link and a page, see the heap for what it is in practice; 12 bytes a
 //! known page and 4 a site. Counts are 32-bit floats: past 16 million a further link adds nothing.
 
+use super::frontier::{Frontier, Pages, Rule};
 use super::heap::PageHeap;
-use super::{Link, LinkKind, Order, reach};
+use super::{Link, LinkKind, reach};
 
 /// Which links fade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -34,40 +35,31 @@ pub enum Fading {
 }
 
 /// The frontier by damped backlink count.
-#[derive(Default)]
-pub struct Damped {
-    fading: Fading,
-    pages: PageHeap<f32>,
-    /// Pages fetched, by site.
-    fetched: Vec<u32>,
-}
+pub type Damped = Frontier<DampedCount>;
 
 impl Damped {
     /// A count in which these links fade.
     pub fn new(fading: Fading) -> Self {
-        Damped { fading, ..Damped::default() }
+        Frontier::of(DampedCount { fading, ..DampedCount::default() })
     }
 }
 
-impl Order for Damped {
-    fn seed(&mut self, page: u32, _site: u32) {
-        if !self.pages.is_known(page) {
-            self.pages.insert(page, f32::INFINITY);
-        }
+/// Counts links, inner ones less and less.
+#[derive(Default)]
+pub struct DampedCount {
+    fading: Fading,
+    /// Pages fetched, by site.
+    fetched: Vec<u32>,
+}
+
+impl Rule for DampedCount {
+    type Pages = PageHeap<f32>;
+
+    fn seed(&mut self, _page: u32) -> f32 {
+        f32::INFINITY
     }
 
-    fn next(&mut self) -> Option<u32> {
-        self.pages.pop()
-    }
-
-    fn take(&mut self, page: u32) {
-        if self.pages.is_known(page) {
-            self.pages.remove(page);
-        }
-    }
-
-    fn fetched(&mut self, page: u32, site: u32, links: &[Link]) {
-        self.pages.remove(page);
+    fn fetched(&mut self, pages: &mut PageHeap<f32>, _page: u32, site: u32, links: &[Link]) {
         reach(&mut self.fetched, site, 0);
         let fetched = &mut self.fetched[site as usize];
         let faded = 1.0 / (1.0 + *fetched as f32);
@@ -77,15 +69,9 @@ impl Order for Damped {
                 (LinkKind::External, _) | (LinkKind::Initial, Fading::NonInitial) => 1.0,
                 (LinkKind::Initial | LinkKind::NonInitial, _) => faded,
             };
-            if !self.pages.raise(link.page, |count| count + counts)
-                && !self.pages.is_known(link.page)
-            {
-                self.pages.insert(link.page, counts);
+            if !pages.raise(link.page, |count| count + counts) && !pages.is_known(link.page) {
+                pages.insert(link.page, counts);
             }
         }
-    }
-
-    fn waiting(&self) -> usize {
-        self.pages.len()
     }
 }

@@ -10,6 +10,7 @@
 //! a rule, since a page that was just raised is below most that are greater. A known page takes four
 //! bytes and a waiting one the size of an entry: 12 bytes with a key of 4.
 
+use super::frontier::Pages;
 use super::reach;
 
 /// The place of a page that was never put in.
@@ -20,7 +21,7 @@ const GONE: u32 = u32::MAX - 1;
 const CHILDREN: usize = 4;
 
 /// A heap of pages by key.
-pub(super) struct PageHeap<K> {
+pub struct PageHeap<K> {
     entries: Vec<(K, u32)>,
     places: Vec<u32>,
 }
@@ -31,24 +32,46 @@ impl<K> Default for PageHeap<K> {
     }
 }
 
-impl<K: PartialOrd + Copy> PageHeap<K> {
-    /// How many pages are in.
-    pub(super) fn len(&self) -> usize {
+impl<K: PartialOrd + Copy + Send> Pages for PageHeap<K> {
+    type Rank = K;
+
+    fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether the page was ever put in.
-    pub(super) fn is_known(&self, page: u32) -> bool {
+    fn is_known(&self, page: u32) -> bool {
         self.places.get(page as usize).is_some_and(|&place| place != UNKNOWN)
     }
 
-    /// Puts a page in that is not known.
-    pub(super) fn insert(&mut self, page: u32, key: K) {
+    fn insert(&mut self, page: u32, key: K) {
         reach(&mut self.places, page, UNKNOWN);
         self.entries.push((key, page));
         self.rise(self.entries.len() - 1);
     }
 
+    /// The page with the greatest key.
+    fn pop(&mut self) -> Option<u32> {
+        let (_, page) = *self.entries.first()?;
+        self.remove(page);
+        Some(page)
+    }
+
+    fn remove(&mut self, page: u32) {
+        reach(&mut self.places, page, UNKNOWN);
+        let place = self.place(page);
+        self.places[page as usize] = GONE;
+        let Some(place) = place else {
+            return;
+        };
+        self.entries.swap_remove(place);
+        if place < self.entries.len() {
+            let place = self.rise(place);
+            self.sink(place);
+        }
+    }
+}
+
+impl<K: PartialOrd + Copy> PageHeap<K> {
     /// Raises the key of a page that is in; tells whether it is.
     pub(super) fn raise(&mut self, page: u32, raised: impl FnOnce(K) -> K) -> bool {
         let Some(place) = self.place(page) else {
@@ -68,29 +91,6 @@ impl<K: PartialOrd + Copy> PageHeap<K> {
         for place in (0..self.entries.len()).rev() {
             self.sink(place);
         }
-    }
-
-    /// Takes out the page with the greatest key.
-    pub(super) fn pop(&mut self) -> Option<u32> {
-        let (_, page) = *self.entries.first()?;
-        self.remove(page);
-        Some(page)
-    }
-
-    /// Takes a page out; tells whether it was in. It is known from now on.
-    pub(super) fn remove(&mut self, page: u32) -> bool {
-        reach(&mut self.places, page, UNKNOWN);
-        let place = self.place(page);
-        self.places[page as usize] = GONE;
-        let Some(place) = place else {
-            return false;
-        };
-        self.entries.swap_remove(place);
-        if place < self.entries.len() {
-            let place = self.rise(place);
-            self.sink(place);
-        }
-        true
     }
 
     fn place(&self, page: u32) -> Option<usize> {

@@ -15,56 +15,44 @@
 //! Cost: O(log waiting) for a link and a page; 4 bytes a known page and 16 a waiting one. Sets are
 //! not written down.
 
+use super::frontier::{Frontier, Pages, Rule};
 use super::heap::PageHeap;
-use super::{Link, Order, Typing};
+use super::{Link, Typing};
 
 /// The weight of the only link of a page.
 const WHOLE: u64 = 1 << 32;
 
 /// The frontier of a maximal neighbourhood search.
-#[derive(Default)]
-pub struct Mns {
-    typing: Typing,
-    pages: PageHeap<u64>,
-}
+pub type Mns = Frontier<Weights>;
 
 impl Mns {
     /// A search in which these links count.
     pub fn new(typing: Typing) -> Self {
-        Mns { typing, pages: PageHeap::default() }
+        Frontier::of(Weights { typing })
     }
 }
 
-impl Order for Mns {
-    fn seed(&mut self, page: u32, _site: u32) {
-        if !self.pages.is_known(page) {
-            self.pages.insert(page, u64::MAX);
-        }
+/// Weighs the sets of fetched neighbours.
+#[derive(Default)]
+pub struct Weights {
+    typing: Typing,
+}
+
+impl Rule for Weights {
+    type Pages = PageHeap<u64>;
+
+    fn seed(&mut self, _page: u32) -> u64 {
+        u64::MAX
     }
 
-    fn next(&mut self) -> Option<u32> {
-        self.pages.pop()
-    }
-
-    fn take(&mut self, page: u32) {
-        if self.pages.is_known(page) {
-            self.pages.remove(page);
-        }
-    }
-
-    fn fetched(&mut self, page: u32, _site: u32, links: &[Link]) {
-        self.pages.remove(page);
+    fn fetched(&mut self, pages: &mut PageHeap<u64>, _page: u32, _site: u32, links: &[Link]) {
         let weight = WHOLE / links.len().max(1) as u64;
         for link in links {
-            if !self.pages.is_known(link.page) {
-                self.pages.insert(link.page, weight);
+            if !pages.is_known(link.page) {
+                pages.insert(link.page, weight);
             } else if self.typing.counts(link.kind) {
-                self.pages.raise(link.page, |weights| weights.saturating_add(weight));
+                pages.raise(link.page, |weights| weights.saturating_add(weight));
             }
         }
-    }
-
-    fn waiting(&self) -> usize {
-        self.pages.len()
     }
 }

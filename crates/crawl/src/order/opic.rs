@@ -10,38 +10,30 @@
 //! Cost: O(log waiting) for a link and a page; 16 bytes a known page. Cash is a 32-bit float: sums
 //! are off by some 10^-7 of their size, the same on every machine.
 
+use super::frontier::{Frontier, Pages, Rule};
 use super::heap::PageHeap;
-use super::{Link, Order, reach};
+use super::{Link, reach};
 
 /// The frontier by cash.
+pub type Opic = Frontier<Cash>;
+
+/// Hands on what pages have.
 #[derive(Default)]
-pub struct Opic {
-    pages: PageHeap<f32>,
+pub struct Cash {
     /// What a page has, kept for those that are taken and not fetched yet.
     cash: Vec<f32>,
 }
 
-impl Order for Opic {
-    fn seed(&mut self, page: u32, _site: u32) {
-        if !self.pages.is_known(page) {
-            reach(&mut self.cash, page, 0.0);
-            self.cash[page as usize] = 1.0;
-            self.pages.insert(page, f32::INFINITY);
-        }
+impl Rule for Cash {
+    type Pages = PageHeap<f32>;
+
+    fn seed(&mut self, page: u32) -> f32 {
+        reach(&mut self.cash, page, 0.0);
+        self.cash[page as usize] = 1.0;
+        f32::INFINITY
     }
 
-    fn next(&mut self) -> Option<u32> {
-        self.pages.pop()
-    }
-
-    fn take(&mut self, page: u32) {
-        if self.pages.is_known(page) {
-            self.pages.remove(page);
-        }
-    }
-
-    fn fetched(&mut self, page: u32, _site: u32, links: &[Link]) {
-        self.pages.remove(page);
+    fn fetched(&mut self, pages: &mut PageHeap<f32>, page: u32, _site: u32, links: &[Link]) {
         reach(&mut self.cash, page, 0.0);
         let cash = std::mem::take(&mut self.cash[page as usize]);
         let part = cash / links.len().max(1) as f32;
@@ -51,14 +43,9 @@ impl Order for Opic {
             *cash += part;
             let cash = *cash;
             // The infinite key of a page the crawl starts with stays.
-            if !self.pages.raise(link.page, |key| key.max(cash)) && !self.pages.is_known(link.page)
-            {
-                self.pages.insert(link.page, cash);
+            if !pages.raise(link.page, |key| key.max(cash)) && !pages.is_known(link.page) {
+                pages.insert(link.page, cash);
             }
         }
-    }
-
-    fn waiting(&self) -> usize {
-        self.pages.len()
     }
 }

@@ -13,8 +13,9 @@
 //! of a crawl (the sizes at which they are computed grow by a ninth part of the last): linear, with
 //! a factor that makes it by far the slowest here. 28 bytes a known page, 4 a link, 12 a fetched page.
 
+use super::frontier::{Frontier, Pages, Rule};
 use super::heap::PageHeap;
-use super::{Link, Order, reach};
+use super::{Link, reach};
 
 const DAMPING: f64 = 0.85;
 const ROUNDS: usize = 20;
@@ -23,9 +24,11 @@ const TOLERANCE: f64 = 1e-3;
 const FIRST: usize = 64;
 
 /// The frontier by PageRank of the known graph.
+pub type PageRankOrder = Frontier<Ranks>;
+
+/// The known graph and the ranks of its pages.
 #[derive(Default)]
-pub struct PageRankOrder {
-    pages: PageHeap<f64>,
+pub struct Ranks {
     /// By page; 0 while it is not known.
     ranks: Vec<f64>,
     known: usize,
@@ -36,7 +39,7 @@ pub struct PageRankOrder {
     next_at: usize,
 }
 
-impl PageRankOrder {
+impl Ranks {
     fn know(&mut self, page: u32) -> bool {
         reach(&mut self.ranks, page, 0.0);
         let rank = &mut self.ranks[page as usize];
@@ -48,7 +51,7 @@ impl PageRankOrder {
         new
     }
 
-    fn compute(&mut self) {
+    fn compute(&mut self, pages: &mut PageHeap<f64>) {
         let mut next = vec![0.0; self.ranks.len()];
         for _ in 0..ROUNDS {
             next.fill(0.0);
@@ -80,30 +83,19 @@ impl PageRankOrder {
             }
         }
         let ranks = &self.ranks;
-        self.pages.rekey(|page, key| if key.is_finite() { ranks[page as usize] } else { key });
+        pages.rekey(|page, key| if key.is_finite() { ranks[page as usize] } else { key });
     }
 }
 
-impl Order for PageRankOrder {
-    fn seed(&mut self, page: u32, _site: u32) {
-        if !self.pages.is_known(page) {
-            self.know(page);
-            self.pages.insert(page, f64::INFINITY);
-        }
+impl Rule for Ranks {
+    type Pages = PageHeap<f64>;
+
+    fn seed(&mut self, page: u32) -> f64 {
+        self.know(page);
+        f64::INFINITY
     }
 
-    fn next(&mut self) -> Option<u32> {
-        self.pages.pop()
-    }
-
-    fn take(&mut self, page: u32) {
-        if self.pages.is_known(page) {
-            self.pages.remove(page);
-        }
-    }
-
-    fn fetched(&mut self, page: u32, _site: u32, links: &[Link]) {
-        self.pages.remove(page);
+    fn fetched(&mut self, pages: &mut PageHeap<f64>, page: u32, _site: u32, links: &[Link]) {
         self.know(page);
         self.fetched.push((page, self.targets.len()));
         self.targets.extend(links.iter().map(|link| link.page));
@@ -112,21 +104,17 @@ impl Order for PageRankOrder {
             let new = self.know(link.page);
             self.ranks[link.page as usize] += part;
             if new {
-                self.pages.insert(link.page, self.ranks[link.page as usize]);
+                pages.insert(link.page, self.ranks[link.page as usize]);
             } else {
-                self.pages.raise(link.page, |key| key + part);
+                pages.raise(link.page, |key| key + part);
             }
         }
         let size = self.known + self.targets.len();
         if size >= self.next_at {
             if size >= FIRST {
-                self.compute();
+                self.compute(pages);
             }
             self.next_at = (size + size / 8).max(FIRST);
         }
-    }
-
-    fn waiting(&self) -> usize {
-        self.pages.len()
     }
 }

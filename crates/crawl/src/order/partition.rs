@@ -10,116 +10,93 @@
 //! Cost: O(1) for each operation; 12 bytes a known page and 20 a class, of which there are no more
 //! than waiting pages and usually far fewer.
 
-use super::reach;
+use super::frontier::Pages;
+use super::lists::{Class, Lists, NONE};
 
-/// No page, no class.
-pub(super) const NONE: u32 = u32::MAX;
 /// The class of the pages the crawl starts with.
 pub(super) const SEEDS: u32 = 0;
-/// The class of a page that was never put in, and of one that was taken out.
-const UNKNOWN: u32 = u32::MAX;
-const GONE: u32 = u32::MAX - 1;
 
+/// Where a class lies in the list of classes.
 #[derive(Clone, Copy)]
-struct Node {
+struct Linked {
     before: u32,
     after: u32,
-    class: u32,
-}
-
-#[derive(Clone, Copy)]
-struct Class {
-    before: u32,
-    after: u32,
-    first: u32,
-    last: u32,
     /// The class its pages go to that the page being worked on links to.
     split: u32,
 }
 
-const NOWHERE: Node = Node { before: NONE, after: NONE, class: UNKNOWN };
-const EMPTY: Class = Class { before: NONE, after: NONE, first: NONE, last: NONE, split: NONE };
+const EMPTY: Class<Linked> = Class::empty(Linked { before: NONE, after: NONE, split: NONE });
 
 /// Waiting pages in classes.
-pub(super) struct Partition {
-    nodes: Vec<Node>,
-    classes: Vec<Class>,
+pub struct Partition {
+    pages: Lists<Linked>,
     free: Vec<u32>,
     /// The first and the last class.
     front: u32,
     back: u32,
-    waiting: usize,
 }
 
 impl Default for Partition {
     fn default() -> Self {
-        Partition {
-            nodes: Vec::new(),
-            classes: vec![EMPTY],
-            free: Vec::new(),
-            front: SEEDS,
-            back: SEEDS,
-            waiting: 0,
+        let mut pages = Lists::default();
+        pages.classes.push(EMPTY);
+        Partition { pages, free: Vec::new(), front: SEEDS, back: SEEDS }
+    }
+}
+
+impl Pages for Partition {
+    /// The class of a page.
+    type Rank = u32;
+
+    fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    fn is_known(&self, page: u32) -> bool {
+        self.pages.is_known(page)
+    }
+
+    /// At the end of its class.
+    fn insert(&mut self, page: u32, class: u32) {
+        self.pages.insert(page, class);
+    }
+
+    /// The first page of the first class.
+    fn pop(&mut self) -> Option<u32> {
+        let front = &self.pages.classes[self.front as usize];
+        let page = match front.first {
+            // Only the class of the pages the crawl starts with can be empty.
+            NONE => self.pages.classes.get(front.known.after as usize)?.first,
+            first => first,
+        };
+        self.remove(page);
+        Some(page)
+    }
+
+    fn remove(&mut self, page: u32) {
+        if let Some(class) = self.pages.remove(page) {
+            self.drop_if_empty(class);
         }
     }
 }
 
 impl Partition {
-    pub(super) fn len(&self) -> usize {
-        self.waiting
-    }
-
-    /// Whether the page was ever put in.
-    pub(super) fn is_known(&self, page: u32) -> bool {
-        self.nodes.get(page as usize).is_some_and(|node| node.class != UNKNOWN)
-    }
-
     /// The class of a page that is in.
     pub(super) fn class(&self, page: u32) -> Option<u32> {
-        self.nodes.get(page as usize).map(|node| node.class).filter(|&class| class < GONE)
-    }
-
-    /// The first page of the first class.
-    pub(super) fn first(&self) -> Option<u32> {
-        let front = &self.classes[self.front as usize];
-        let first = match front.first {
-            // Only the class of the pages the crawl starts with can be empty.
-            NONE => self.classes.get(front.after as usize).map_or(NONE, |class| class.first),
-            first => first,
-        };
-        Some(first).filter(|&first| first != NONE)
-    }
-
-    /// Puts a page that is not known at the end of a class.
-    pub(super) fn insert(&mut self, page: u32, class: u32) {
-        reach(&mut self.nodes, page, NOWHERE);
-        self.append(page, class);
-        self.waiting += 1;
-    }
-
-    /// Takes a page out if it is in. It is known from now on.
-    pub(super) fn remove(&mut self, page: u32) {
-        reach(&mut self.nodes, page, NOWHERE);
-        let class = self.nodes[page as usize].class;
-        if class < GONE {
-            self.unlink(page);
-            self.drop_if_empty(class);
-            self.waiting -= 1;
-        }
-        self.nodes[page as usize].class = GONE;
+        self.pages.class(page)
     }
 
     /// A class that is in no list yet.
     pub(super) fn new_class(&mut self) -> u32 {
         match self.free.pop() {
             Some(class) => {
-                self.classes[class as usize] = EMPTY;
+                self.pages.classes[class as usize] = EMPTY;
                 class
             }
             None => {
-                self.classes.push(EMPTY);
+                self.pages.classes.push(EMPTY);
                 // No more classes than waiting pages.
-                (self.classes.len() - 1) as u32
+                (self.pages.classes.len() - 1) as u32
             }
         }
     }
@@ -127,14 +104,14 @@ impl Partition {
     /// Links a class into the list just before another, or at the end.
     pub(super) fn put_before(&mut self, class: u32, after: Option<u32>) {
         let before = match after {
-            Some(after) => std::mem::replace(&mut self.classes[after as usize].before, class),
+            Some(after) => std::mem::replace(&mut self.linked(after).before, class),
             None => std::mem::replace(&mut self.back, class),
         };
         match before {
             NONE => self.front = class,
-            before => self.classes[before as usize].after = class,
+            before => self.linked(before).after = class,
         }
-        let linked = &mut self.classes[class as usize];
+        let linked = self.linked(class);
         linked.before = before;
         linked.after = after.unwrap_or(NONE);
     }
@@ -144,64 +121,48 @@ impl Partition {
         self.front
     }
 
-    /// The class that pages of this one go to, once [`split_into`](Self::split_into) has said.
+    /// The class that pages of this one go to, if it is being split.
     pub(super) fn split(&self, class: u32) -> Option<u32> {
-        Some(self.classes[class as usize].split).filter(|&split| split != NONE)
+        Some(self.pages.classes[class as usize].known.split).filter(|&split| split != NONE)
     }
 
-    /// Says where pages of a class go.
-    pub(super) fn split_into(&mut self, class: u32, split: u32) {
-        self.classes[class as usize].split = split;
-    }
-
-    /// Moves a page that is in to the end of another class.
-    pub(super) fn shift(&mut self, page: u32, class: u32) {
-        self.unlink(page);
-        self.append(page, class);
+    /// Moves a page out of its class to the one that is split from it. That one is made for the
+    /// first such page: then it is returned, and is in no list yet.
+    pub(super) fn split_off(&mut self, page: u32, class: u32) -> Option<u32> {
+        if let Some(split) = self.split(class) {
+            self.pages.shift(page, split);
+            return None;
+        }
+        let split = self.new_class();
+        self.linked(class).split = split;
+        self.pages.shift(page, split);
+        Some(split)
     }
 
     /// Ends the splitting of a class; if nothing is left of it, it goes.
     pub(super) fn end_split(&mut self, class: u32) {
-        self.classes[class as usize].split = NONE;
+        self.linked(class).split = NONE;
         self.drop_if_empty(class);
     }
 
+    fn linked(&mut self, class: u32) -> &mut Linked {
+        &mut self.pages.classes[class as usize].known
+    }
+
     fn drop_if_empty(&mut self, class: u32) {
-        let Class { before, after, first, .. } = self.classes[class as usize];
+        let Class { first, known: Linked { before, after, .. }, .. } =
+            self.pages.classes[class as usize];
         if first != NONE || class == SEEDS {
             return;
         }
         match before {
             NONE => self.front = after,
-            before => self.classes[before as usize].after = after,
+            before => self.linked(before).after = after,
         }
         match after {
             NONE => self.back = before,
-            after => self.classes[after as usize].before = before,
+            after => self.linked(after).before = before,
         }
         self.free.push(class);
-    }
-
-    fn append(&mut self, page: u32, class: u32) {
-        let list = &mut self.classes[class as usize];
-        let last = std::mem::replace(&mut list.last, page);
-        match last {
-            NONE => list.first = page,
-            last => self.nodes[last as usize].after = page,
-        }
-        self.nodes[page as usize] = Node { before: last, after: NONE, class };
-    }
-
-    fn unlink(&mut self, page: u32) {
-        let Node { before, after, class } = self.nodes[page as usize];
-        let list = &mut self.classes[class as usize];
-        match before {
-            NONE => list.first = after,
-            before => self.nodes[before as usize].after = after,
-        }
-        match after {
-            NONE => list.last = before,
-            after => self.nodes[after as usize].before = before,
-        }
     }
 }
