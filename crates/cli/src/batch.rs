@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use wonbon_app::requests::Resources;
 use wonbon_cluster::ClusterError;
 use wonbon_documents::{
     ChosenFields, Dates, FieldNames, Limits, MAX_DOCUMENT_BYTES, Skipped, SourceKind, open,
@@ -118,6 +119,42 @@ pub(crate) struct StoreDateOptions {
     pub(crate) dates: Option<Dates>,
 }
 
+/// What a run over a whole corpus may use, and how its summary is printed.
+#[derive(clap::Args)]
+pub(crate) struct RunOptions {
+    /// Threads to use; all cores if not said. The results do not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Memory to stay within, such as 512M or 4G; half of the machine's if not said.
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<MemoryBytes>,
+    /// Input between two places where a killed run can go on.
+    #[arg(long, value_name = "BYTES", hide = true, default_value_t = Resources::PART_BYTES)]
+    part_bytes: u64,
+    /// Print the summary as one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl RunOptions {
+    /// What a run from these inputs into `output` has.
+    pub(crate) fn resources(
+        &self,
+        inputs: Vec<PathBuf>,
+        fields: FieldNames,
+        output: &Path,
+    ) -> Resources {
+        Resources {
+            inputs,
+            fields,
+            output: output.to_owned(),
+            threads: self.threads.unwrap_or_else(all_cores),
+            memory: self.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
+            part_bytes: self.part_bytes,
+        }
+    }
+}
+
 /// Standard input cannot be read twice: it is kept in a file first, among the unfinished results for
 /// `output`. A run that was killed cannot continue with it, so what is left of one is removed.
 pub(crate) fn spool_standard_input(
@@ -204,11 +241,11 @@ pub(crate) fn name_skipped(count: u64, first: &[Skipped]) {
 
 /// An amount of memory, such as 512M or 4G.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MemoryBytes(pub(crate) u64);
+struct MemoryBytes(u64);
 
 impl MemoryBytes {
     /// Half of what the machine has, or 1 GB where it does not say.
-    pub(crate) fn half_of_the_machine() -> u64 {
+    fn half_of_the_machine() -> u64 {
         let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
         told.lines()
             .find_map(|line| line.strip_prefix("MemTotal:"))
@@ -220,7 +257,7 @@ impl MemoryBytes {
 /// The text is no amount of memory.
 #[derive(Debug, thiserror::Error)]
 #[error("write a number of bytes from 64M up, such as 512M or 4G")]
-pub(crate) struct NotMemory;
+struct NotMemory;
 
 impl FromStr for MemoryBytes {
     type Err = NotMemory;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Subcommand;
 use serde_json::json;
-use wonbon_app::requests::{CLUSTER_THRESHOLD, ClusterRequest, Resources};
+use wonbon_app::requests::{CLUSTER_THRESHOLD, ClusterRequest};
 use wonbon_cluster::clustering::{
     ClusterConfig, ClusterMethod, ClusterSummary, Clusters, Lookups, Policy, cluster, cluster_again,
 };
@@ -15,8 +15,8 @@ use wonbon_cluster::progress::PhaseTime;
 use wonbon_sketch::Width;
 
 use crate::batch::{
-    DateOptions, FieldOptions, LimitOptions, MemoryBytes, Watcher, all_cores, explain,
-    name_skipped, spool_standard_input, tell_fields, thousands,
+    DateOptions, FieldOptions, LimitOptions, RunOptions, Watcher, explain, name_skipped,
+    spool_standard_input, tell_fields, thousands,
 };
 use crate::options::threshold;
 use crate::output::Output;
@@ -69,18 +69,8 @@ pub(crate) struct Args {
     /// End at the first row that is no document, instead of skipping and naming it.
     #[arg(long)]
     strict: bool,
-    /// Threads to use; all cores if not said. The results do not depend on it.
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
-    /// Memory to stay within, such as 512M or 4G; half of the machine's if not said.
-    #[arg(long, value_name = "BYTES")]
-    memory: Option<MemoryBytes>,
-    /// Input between two places where a killed run can go on.
-    #[arg(long, value_name = "BYTES", hide = true, default_value_t = Resources::PART_BYTES)]
-    part_bytes: u64,
-    /// Print the summary as one line of JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    run: RunOptions,
 }
 
 #[derive(Subcommand)]
@@ -148,14 +138,8 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
         dates: Some(args.dates.dates),
         ..ClusterRequest::default()
     };
-    let planned = request.config(Resources {
-        fields: args.fields.names(&inputs, output)?,
-        inputs,
-        output: output.clone(),
-        threads: args.threads.unwrap_or_else(all_cores),
-        memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
-        part_bytes: args.part_bytes,
-    })?;
+    let fields = args.fields.names(&inputs, output)?;
+    let planned = request.config(args.run.resources(inputs, fields, output))?;
     let config = ClusterConfig {
         method: ClusterMethod {
             shingle_words: args.shingle,
@@ -172,7 +156,7 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
     let watcher = Watcher::new();
     let summary = cluster(&config, &watcher).map_err(|error| explain(error, output))?;
     watcher.finish();
-    if args.json {
+    if args.run.json {
         let mut output = Output::new();
         output.json_line(&summary)?;
         output.finish()?;

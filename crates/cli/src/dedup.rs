@@ -1,11 +1,10 @@
 //! `wonbon dedup`: a corpus without its copies, every family explained.
 
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use wonbon_app::requests::{DedupRequest, Resources};
+use wonbon_app::requests::DedupRequest;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
 use wonbon_cluster::families::FamilyKind;
@@ -14,8 +13,8 @@ use wonbon_store::{Kind, Rule};
 
 use crate::Outcome;
 use crate::batch::{
-    DateOptions, FieldOptions, LimitOptions, MemoryBytes, Watcher, all_cores, explain,
-    name_skipped, spool_standard_input, tell_fields, thousands,
+    DateOptions, FieldOptions, LimitOptions, RunOptions, Watcher, explain, name_skipped,
+    spool_standard_input, tell_fields, thousands,
 };
 use crate::options::{ShingleOptions, threshold};
 use crate::output::Output;
@@ -90,18 +89,8 @@ pub(crate) struct Args {
     strict: bool,
     #[command(flatten)]
     shingles: ShingleOptions,
-    /// Threads to use; all cores if not said. The results do not depend on it.
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
-    /// Memory to stay within, such as 512M or 4G; half of the machine's if not said.
-    #[arg(long, value_name = "BYTES")]
-    memory: Option<MemoryBytes>,
-    /// Input between two places where a killed run can go on.
-    #[arg(long, value_name = "BYTES", hide = true, default_value_t = Resources::PART_BYTES)]
-    part_bytes: u64,
-    /// Print the summary as one line of JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    run: RunOptions,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -117,14 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         dates: Some(args.dates.dates),
         ..DedupRequest::default()
     };
-    let planned = request.config(Resources {
-        inputs,
-        fields,
-        output: args.output.clone(),
-        threads: args.threads.unwrap_or_else(all_cores),
-        memory: args.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
-        part_bytes: args.part_bytes,
-    })?;
+    let planned = request.config(args.run.resources(inputs, fields, &args.output))?;
     let config = DedupConfig {
         method: FamilyConfig {
             shingle_words: args.shingles.shingle,
@@ -141,7 +123,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let watcher = Watcher::new();
     let summary = dedup(&config, &watcher).map_err(|error| explain(error, &args.output))?;
     watcher.finish();
-    if args.json {
+    if args.run.json {
         let mut output = Output::new();
         output.json_line(&summary)?;
         output.finish()?;

@@ -5,20 +5,18 @@
 
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use wonbon_app::answers;
 use wonbon_app::import::{Import, ImportError, Listener, import};
-use wonbon_documents::{Inputs, Progress, Skipped};
+use wonbon_documents::{Progress, Skipped};
 use wonbon_store::{Added, Store, StoreError, Stored};
 use wonbon_time::Timestamp;
 
+use super::reading::ReadingOptions;
 use super::{date, explained, too_early};
-use crate::batch::{
-    FieldOptions, LimitOptions, StoreDateOptions, Watcher, all_cores, name_skipped,
-    spool_standard_input, thousands,
-};
+use crate::batch::{Watcher, all_cores, name_skipped, thousands};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -50,15 +48,8 @@ const IN_FLIGHT: usize = 2048;
 /// was printed before that is stored.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Files and folders to read; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    inputs: Vec<PathBuf>,
     #[command(flatten)]
-    fields: FieldOptions,
-    #[command(flatten)]
-    limits: LimitOptions,
-    #[command(flatten)]
-    dates: StoreDateOptions,
+    reading: ReadingOptions,
     /// The date of the sweep that saw these documents.
     #[arg(long, value_name = "DATE", value_parser = date)]
     sweep: Option<Timestamp>,
@@ -126,11 +117,7 @@ impl Listener for Printer<'_> {
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let spool = tempfile::tempdir()?;
-    let inputs = spool_standard_input(&args.inputs, spool.path())?;
-    let fields = args.fields.names(&inputs, directory)?;
-    let mut found = Inputs::find(&inputs, fields)?;
-    found.limits = args.limits.limits();
-    found.unpack = spool.path().to_owned();
+    let found = args.reading.find(directory, spool.path())?;
     let store = Store::open_or_create(directory, None).map_err(explained)?;
     if let Some(why) = store.index_rebuilt() {
         report::note(&format!("the index was built anew: {why}"));
@@ -149,7 +136,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         store: &store,
         inputs: &found,
         sweep: args.sweep,
-        dates: args.dates.dates,
+        dates: args.reading.dates.dates,
         threads: args.threads.unwrap_or_else(all_cores),
         in_flight: IN_FLIGHT,
         skip_pieces: 0,

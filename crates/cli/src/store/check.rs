@@ -1,19 +1,17 @@
 //! `wonbon check`: what would be said of documents, with nothing stored.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use wonbon_app::answers;
 use wonbon_app::intake::{Intake, IntakeError};
-use wonbon_documents::{Inputs, PieceOutput, Reading, for_each_document};
+use wonbon_documents::{PieceOutput, Reading, for_each_document};
 use wonbon_store::{Kind, Verdict};
 
+use super::reading::ReadingOptions;
 use super::{explained, open_to_read};
-use crate::batch::{
-    FieldOptions, LimitOptions, StoreDateOptions, Watcher, all_cores, name_skipped,
-    spool_standard_input,
-};
+use crate::batch::{Watcher, all_cores, name_skipped};
 use crate::output::Output;
 use crate::{Outcome, report};
 
@@ -22,15 +20,8 @@ use crate::{Outcome, report};
 /// Input as for `wonbon add`. Exit code 1 if any would be a copy or was refused.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Files and folders to read; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    inputs: Vec<PathBuf>,
     #[command(flatten)]
-    fields: FieldOptions,
-    #[command(flatten)]
-    limits: LimitOptions,
-    #[command(flatten)]
-    dates: StoreDateOptions,
+    reading: ReadingOptions,
     /// Print one JSON object a line for each document.
     #[arg(long)]
     json: bool,
@@ -41,13 +32,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let spool = tempfile::tempdir()?;
-    let inputs = spool_standard_input(&args.inputs, spool.path())?;
-    let fields = args.fields.names(&inputs, directory)?;
-    let mut found = Inputs::find(&inputs, fields)?;
-    found.limits = args.limits.limits();
-    found.unpack = spool.path().to_owned();
+    let found = args.reading.find(directory, spool.path())?;
     let store = open_to_read(directory)?;
-    let intake = Intake::new(&store).with_dates(args.dates.dates);
+    let intake = Intake::new(&store).with_dates(args.reading.dates.dates);
     let mut output = Output::new();
     let (mut copies, mut refused) = (0, 0);
     type Checked = Vec<Result<(String, Verdict, u64), anyhow::Error>>;

@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use wonbon_app::answers;
-use wonbon_app::parameters::{PLACES, USUAL_PLACE};
-use wonbon_app::questions::PlaceQuestion;
+use wonbon_app::parameters::USUAL_PLACE;
 use wonbon_store::{Copies, Copy};
 
-use super::{open_to_read, refused, share};
+use super::{open_to_read, place_question, refused, share};
 use crate::Outcome;
 use crate::output::Output;
 
@@ -42,11 +41,7 @@ enum Format {
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
-    let question = PlaceQuestion {
-        key: Some(args.key.clone()),
-        min: Some(args.min),
-        limit: Some(PLACES.most),
-    };
+    let question = place_question(&args.key, args.min);
     let Some(copies) = refused(question.copies(&store))? else { return Ok(Outcome::Refused) };
     let mut output = Output::new();
     match args.format {

@@ -16,6 +16,7 @@ pub(crate) mod export;
 pub(crate) mod get;
 pub(crate) mod init;
 pub(crate) mod moved;
+mod reading;
 pub(crate) mod rebuild;
 pub(crate) mod restore;
 pub(crate) mod search;
@@ -26,7 +27,8 @@ pub(crate) mod watch;
 use std::path::{Path, PathBuf};
 
 use wonbon_app::AppError;
-use wonbon_app::parameters::least_share;
+use wonbon_app::parameters::{PLACES, least_share};
+use wonbon_app::questions::PlaceQuestion;
 use wonbon_store::{Store, StoreError};
 use wonbon_time::Timestamp;
 
@@ -71,6 +73,11 @@ pub(crate) fn date(text: &str) -> Result<Timestamp, String> {
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let number = text.parse().map_err(|_| "write a number from 0 to 1".to_owned())?;
     least_share(number).map_err(|error| error.to_string())
+}
+
+/// Asks for every place of a document, from this resemblance on.
+fn place_question(key: &str, min: f64) -> PlaceQuestion {
+    PlaceQuestion { key: Some(key.to_owned()), min: Some(min), limit: Some(PLACES.most) }
 }
 
 /// What a person can do about it.
