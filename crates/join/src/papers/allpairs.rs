@@ -7,30 +7,21 @@
 //!
 //! Cost: a comparison for every posting in the window; each candidate is merged.
 
-use super::inverted::{Inverted, Scores, verify_behind_prefixes, walk};
-use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
+use super::inverted::{Paper, Probe, Walk, verify_behind_prefixes};
+use crate::algorithm::Match;
+use crate::bounds::Row;
 use crate::collection::Collection;
-use crate::error::JoinError;
 
 /// Prefix filter alone.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllPairs;
 
-impl Algorithm for AllPairs {
-    fn name(&self) -> &'static str {
-        "allpairs"
-    }
+impl Paper for AllPairs {
+    const NAME: &'static str = "allpairs";
 
-    fn join(
-        &self,
-        collection: &Collection,
-        params: &JoinParams<'_>,
-        sink: &mut dyn MatchSink,
-        counters: &mut Counters,
-    ) -> Result<(), JoinError> {
-        let mut index = Inverted::new(collection);
-        let mut scores = Scores::new(collection);
-        walk(collection, params, sink, counters, |probe, bounds, row, counters, matches| {
+    fn visitor(&self, _: &Collection) -> impl FnMut(&mut Walk<'_>, &Probe<'_>, &Row) {
+        |walk, probe, row| {
+            let Walk { collection, bounds, index, scores, counters, matches } = walk;
             for &token in &probe.tokens[..probe.prefix as usize] {
                 let list = index.seen_from(probe.side, token);
                 list.drop_smaller(collection, row.smallest());
@@ -59,9 +50,6 @@ impl Algorithm for AllPairs {
                     matches.push(Match { probe: probe.record, indexed, overlap });
                 }
             });
-            let prefix = bounds.index_prefix(probe.side, probe.tokens.len() as u32);
-            index.add(collection, probe.record, prefix);
-            counters.postings += u64::from(prefix);
-        })
+        }
     }
 }

@@ -11,30 +11,21 @@
 //!
 //! Cost: two table look-ups a posting; the fewest comparisons of the five.
 
-use super::inverted::{Inverted, Scores, verify_behind_prefixes, walk};
-use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
+use super::inverted::{Paper, Probe, Walk, verify_behind_prefixes};
+use crate::algorithm::Match;
+use crate::bounds::Row;
 use crate::collection::Collection;
-use crate::error::JoinError;
 
 /// Prefixes fitted to each pair of sizes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ApJoin;
 
-impl Algorithm for ApJoin {
-    fn name(&self) -> &'static str {
-        "apjoin"
-    }
+impl Paper for ApJoin {
+    const NAME: &'static str = "apjoin";
 
-    fn join(
-        &self,
-        collection: &Collection,
-        params: &JoinParams<'_>,
-        sink: &mut dyn MatchSink,
-        counters: &mut Counters,
-    ) -> Result<(), JoinError> {
-        let mut index = Inverted::new(collection);
-        let mut scores = Scores::new(collection);
-        walk(collection, params, sink, counters, |probe, bounds, row, counters, matches| {
+    fn visitor(&self, _: &Collection) -> impl FnMut(&mut Walk<'_>, &Probe<'_>, &Row) {
+        |walk, probe, row| {
+            let Walk { collection, index, scores, counters, matches, .. } = walk;
             let x = probe.tokens;
             let x_size = x.len() as u32;
             for (i, &token) in x[..probe.prefix as usize].iter().enumerate() {
@@ -73,9 +64,6 @@ impl Algorithm for ApJoin {
                     matches.push(Match { probe: probe.record, indexed, overlap });
                 }
             });
-            let prefix = bounds.index_prefix(probe.side, x_size);
-            index.add(collection, probe.record, prefix);
-            counters.postings += u64::from(prefix);
-        })
+        }
     }
 }

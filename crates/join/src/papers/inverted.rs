@@ -5,7 +5,7 @@
 //! then add the record itself. They differ in what they do with a posting, which is what each
 //! of their files shows.
 
-use crate::algorithm::{Counters, JoinParams, Match, MatchSink};
+use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
 use crate::bounds::{Bounds, Row};
 use crate::collection::{Collection, Side};
 use crate::error::JoinError;
@@ -99,44 +99,83 @@ pub(crate) struct Probe<'a> {
     pub prefix: u32,
 }
 
-/// Calls `visit` for each record in order with its row of bounds; `visit` pushes its matches.
-pub(crate) fn walk<'c>(
-    collection: &'c Collection,
-    params: &JoinParams<'_>,
-    sink: &mut dyn MatchSink,
-    counters: &mut Counters,
-    mut visit: impl FnMut(&Probe<'c>, &Bounds, &Row, &mut Counters, &mut Vec<Match>),
-) -> Result<(), JoinError> {
-    let bounds = Bounds::new(collection, params.measure, params.threshold);
-    let mut rows = [Row::default(), Row::default()];
-    let mut matches = Vec::new();
-    let total = collection.len() as u64;
-    params.progress.begin("join", total);
-    for record in 0..collection.len() as u32 {
-        if record % 256 == 0 {
-            params.progress.advance(u64::from(record));
-            if params.progress.stop_asked() {
-                return Err(JoinError::Stopped);
-            }
-        }
-        let (side, tokens) = (collection.side(record), collection.record(record));
-        let size = tokens.len() as u32;
-        let row = &mut rows[side as usize];
-        row.prepare(&bounds, side, size);
-        let prefix = bounds.probe_prefix(side, size);
-        let probe = Probe { record, side, tokens, prefix };
-        visit(&probe, &bounds, row, counters, &mut matches);
-        if !matches.is_empty() {
-            counters.results += matches.len() as u64;
-            let flow = sink.accept(&matches);
-            matches.clear();
-            if flow.is_break() {
-                return Err(JoinError::Stopped);
-            }
-        }
+/// What an algorithm has at hand when a probe comes.
+pub(crate) struct Walk<'a> {
+    pub collection: &'a Collection,
+    pub bounds: &'a Bounds,
+    pub index: &'a mut Inverted,
+    pub scores: &'a mut Scores,
+    pub counters: &'a mut Counters,
+    pub matches: &'a mut Vec<Match>,
+}
+
+/// An algorithm that meets the records in order, each with what was indexed before it.
+pub(crate) trait Paper: Sync {
+    /// The name used in flags and tables.
+    const NAME: &'static str;
+
+    /// What is done with each probe and its row of bounds: its matches are pushed. The probe is
+    /// indexed afterwards.
+    fn visitor(&self, collection: &Collection) -> impl FnMut(&mut Walk<'_>, &Probe<'_>, &Row);
+}
+
+impl<P: Paper> Algorithm for P {
+    fn name(&self) -> &'static str {
+        P::NAME
     }
-    params.progress.advance(total);
-    Ok(())
+
+    fn join(
+        &self,
+        collection: &Collection,
+        params: &JoinParams<'_>,
+        sink: &mut dyn MatchSink,
+        counters: &mut Counters,
+    ) -> Result<(), JoinError> {
+        let mut visit = self.visitor(collection);
+        let mut index = Inverted::new(collection);
+        let mut scores = Scores::new(collection);
+        let bounds = Bounds::new(collection, params.measure, params.threshold);
+        let mut rows = [Row::default(), Row::default()];
+        let mut matches = Vec::new();
+        let total = collection.len() as u64;
+        params.progress.begin("join", total);
+        for record in 0..collection.len() as u32 {
+            if record % 256 == 0 {
+                params.progress.advance(u64::from(record));
+                if params.progress.stop_asked() {
+                    return Err(JoinError::Stopped);
+                }
+            }
+            let (side, tokens) = (collection.side(record), collection.record(record));
+            let size = tokens.len() as u32;
+            let row = &mut rows[side as usize];
+            row.prepare(&bounds, side, size);
+            let prefix = bounds.probe_prefix(side, size);
+            let probe = Probe { record, side, tokens, prefix };
+            let mut walk = Walk {
+                collection,
+                bounds: &bounds,
+                index: &mut index,
+                scores: &mut scores,
+                counters: &mut *counters,
+                matches: &mut matches,
+            };
+            visit(&mut walk, &probe, row);
+            let indexed = bounds.index_prefix(side, size);
+            index.add(collection, record, indexed);
+            counters.postings += u64::from(indexed);
+            if !matches.is_empty() {
+                counters.results += matches.len() as u64;
+                let flow = sink.accept(&matches);
+                matches.clear();
+                if flow.is_break() {
+                    return Err(JoinError::Stopped);
+                }
+            }
+        }
+        params.progress.advance(total);
+        Ok(())
+    }
 }
 
 /// Finishes a candidate whose overlap inside the two prefixes is known: the prefix that ends

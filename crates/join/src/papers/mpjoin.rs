@@ -11,32 +11,23 @@
 //!
 //! Cost: fewer comparisons than PPJoin, a word more a record, removals inside lists.
 
-use super::inverted::{Inverted, Scores, walk};
-use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
+use super::inverted::{Paper, Probe, Walk};
+use crate::algorithm::Match;
+use crate::bounds::Row;
 use crate::collection::Collection;
-use crate::error::JoinError;
 use crate::verify::overlap_at_least;
 
 /// Positional filter with a shrinking index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MpJoin;
 
-impl Algorithm for MpJoin {
-    fn name(&self) -> &'static str {
-        "mpjoin"
-    }
+impl Paper for MpJoin {
+    const NAME: &'static str = "mpjoin";
 
-    fn join(
-        &self,
-        collection: &Collection,
-        params: &JoinParams<'_>,
-        sink: &mut dyn MatchSink,
-        counters: &mut Counters,
-    ) -> Result<(), JoinError> {
-        let mut index = Inverted::new(collection);
-        let mut scores = Scores::new(collection);
+    fn visitor(&self, collection: &Collection) -> impl FnMut(&mut Walk<'_>, &Probe<'_>, &Row) {
         let mut prefix_size = vec![u32::MAX; collection.len()];
-        walk(collection, params, sink, counters, |probe, bounds, row, counters, matches| {
+        move |walk, probe, row| {
+            let Walk { collection, index, scores, counters, matches, .. } = walk;
             let x = probe.tokens;
             for (i, &token) in x[..probe.prefix as usize].iter().enumerate() {
                 let list = index.seen_from(probe.side, token);
@@ -82,9 +73,6 @@ impl Algorithm for MpJoin {
                     matches.push(Match { probe: probe.record, indexed, overlap });
                 }
             });
-            let prefix = bounds.index_prefix(probe.side, x.len() as u32);
-            index.add(collection, probe.record, prefix);
-            counters.postings += u64::from(prefix);
-        })
+        }
     }
 }

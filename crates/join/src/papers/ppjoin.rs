@@ -6,42 +6,29 @@
 //!
 //! Cost: as AllPairs, plus one bound a posting; candidates are fewer.
 
-use super::inverted::{EXCLUDED, Inverted, Scores, verify_behind_prefixes, walk};
-use crate::algorithm::{Algorithm, Counters, JoinParams, Match, MatchSink};
+use super::inverted::{EXCLUDED, Paper, Probe, Walk, verify_behind_prefixes};
+use crate::algorithm::Match;
+use crate::bounds::Row;
 use crate::collection::Collection;
-use crate::error::JoinError;
 
 /// Prefix and positional filter.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PpJoin;
 
-impl Algorithm for PpJoin {
-    fn name(&self) -> &'static str {
-        "ppjoin"
-    }
+impl Paper for PpJoin {
+    const NAME: &'static str = "ppjoin";
 
-    fn join(
-        &self,
-        collection: &Collection,
-        params: &JoinParams<'_>,
-        sink: &mut dyn MatchSink,
-        counters: &mut Counters,
-    ) -> Result<(), JoinError> {
-        join_with(collection, params, sink, counters, |_, _, _, _, _| true)
+    fn visitor(&self, _: &Collection) -> impl FnMut(&mut Walk<'_>, &Probe<'_>, &Row) {
+        visitor_asking(|_, _, _, _, _| true)
     }
 }
 
 /// PPJoin, asking `worth_it(x, y, i, j, required)` once for each pair at its first shared token.
-pub(crate) fn join_with(
-    collection: &Collection,
-    params: &JoinParams<'_>,
-    sink: &mut dyn MatchSink,
-    counters: &mut Counters,
+pub(super) fn visitor_asking(
     mut worth_it: impl FnMut(&[u32], &[u32], usize, usize, u32) -> bool,
-) -> Result<(), JoinError> {
-    let mut index = Inverted::new(collection);
-    let mut scores = Scores::new(collection);
-    walk(collection, params, sink, counters, |probe, bounds, row, counters, matches| {
+) -> impl FnMut(&mut Walk<'_>, &Probe<'_>, &Row) {
+    move |walk, probe, row| {
+        let Walk { collection, bounds, index, scores, counters, matches } = walk;
         let x = probe.tokens;
         for (i, &token) in x[..probe.prefix as usize].iter().enumerate() {
             let list = index.seen_from(probe.side, token);
@@ -82,8 +69,5 @@ pub(crate) fn join_with(
                 matches.push(Match { probe: probe.record, indexed, overlap });
             }
         });
-        let prefix = bounds.index_prefix(probe.side, x.len() as u32);
-        index.add(collection, probe.record, prefix);
-        counters.postings += u64::from(prefix);
-    })
+    }
 }

@@ -6,11 +6,11 @@
 //!
 //! Cost: far fewer candidates than PPJoin; up to `2^DEPTH` bisections for each pair met.
 
-use super::ppjoin::join_with;
+use super::inverted::{Paper, Probe, Walk};
+use super::ppjoin::visitor_asking;
 use super::suffix::least_difference;
-use crate::algorithm::{Algorithm, Counters, JoinParams, MatchSink};
+use crate::bounds::Row;
 use crate::collection::Collection;
-use crate::error::JoinError;
 
 /// How often the suffix filter splits: 2 in the original authors' experiments.
 const DEPTH: u32 = 2;
@@ -19,19 +19,11 @@ const DEPTH: u32 = 2;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PpJoinPlus;
 
-impl Algorithm for PpJoinPlus {
-    fn name(&self) -> &'static str {
-        "ppjoin+"
-    }
+impl Paper for PpJoinPlus {
+    const NAME: &'static str = "ppjoin+";
 
-    fn join(
-        &self,
-        collection: &Collection,
-        params: &JoinParams<'_>,
-        sink: &mut dyn MatchSink,
-        counters: &mut Counters,
-    ) -> Result<(), JoinError> {
-        join_with(collection, params, sink, counters, |x, y, i, j, required| {
+    fn visitor(&self, _: &Collection) -> impl FnMut(&mut Walk<'_>, &Probe<'_>, &Row) {
+        visitor_asking(|x, y, i, j, required| {
             // Tokens before the first shared one are all different.
             let allowed = (x.len() + y.len()) as i64 - 2 * i64::from(required) - (i + j) as i64;
             least_difference(&x[i + 1..], &y[j + 1..], allowed, DEPTH) <= allowed
