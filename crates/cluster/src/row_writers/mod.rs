@@ -10,6 +10,7 @@
 mod csv;
 mod files;
 mod json_lines;
+mod lines;
 mod parquet;
 mod warc;
 
@@ -91,32 +92,8 @@ pub(crate) fn writer_for(
             Box::new(parquet::ParquetWriter::create(path, &table.layout, annotate)?)
         }
         Rows::Lines(lines) => match lines.header() {
-            Some(header) => Box::new(csv::CsvWriter::create(path, header.clone(), annotate)?),
-            None => Box::new(json_lines::JsonLinesWriter::create(path)?),
+            Some(header) => Box::new(csv::create(path, header.clone(), annotate)?),
+            None => Box::new(json_lines::create(path)?),
         },
     }))
-}
-
-/// Calls `each` with every line that is written, and its document. Returns how many.
-fn for_each_selected_line(
-    rows: &Rows,
-    documents: &[Option<u32>],
-    selection: Selection<'_>,
-    mut each: impl FnMut(u32, &[u8]) -> Result<(), ClusterError>,
-) -> Result<u64, ClusterError> {
-    let Rows::Lines(lines) = rows else { return Ok(0) };
-    let mut documents = documents.iter();
-    let mut result = Ok(0);
-    lines.for_each_line(|_, line| {
-        if line.iter().all(u8::is_ascii_whitespace) {
-            return;
-        }
-        let Some(Some(document)) = documents.next() else { return };
-        if let Ok(count) = result
-            && selection.takes(*document)
-        {
-            result = each(*document, line).map(|()| count + 1);
-        }
-    });
-    result
 }
