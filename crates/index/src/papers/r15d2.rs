@@ -10,7 +10,7 @@
 
 use rusqlite::Connection;
 
-use super::trees::{Inspect, Judge, TreeError, Trees, for_each_tree, row_from_sql};
+use super::trees::{Inspect, Judge, TreeError, Trees, for_each_tree, judge_found, row_from_sql};
 use super::{PAIRS, Six, coordinate};
 use crate::Row;
 
@@ -90,11 +90,9 @@ impl Trees for FifteenRTrees {
     ) -> Result<(), TreeError> {
         for (statement, pair) in self.search.iter().zip(PAIRS) {
             let mut select = connection.prepare_cached(statement)?;
-            let mut found = select.query(point(features, pair))?;
-            while let Some(id) = found.next()? {
-                if judge(row_from_sql(id.get(0)?)?)?.is_break() {
-                    return Ok(());
-                }
+            let found = select.query(point(features, pair))?;
+            if judge_found(found, row_from_sql, judge)?.is_break() {
+                break;
             }
         }
         Ok(())

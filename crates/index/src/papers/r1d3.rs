@@ -10,7 +10,7 @@
 
 use rusqlite::Connection;
 
-use super::trees::{Inspect, Judge, TreeError, Trees, row_from_sql};
+use super::trees::{Inspect, Judge, TreeError, Trees, judge_found, row_from_sql};
 use super::{PAIRS, Six, coordinate};
 use crate::Row;
 
@@ -80,11 +80,8 @@ impl Trees for OneRTree {
     ) -> Result<(), TreeError> {
         let mut select = connection.prepare_cached(SEARCH)?;
         for point in points(features) {
-            let mut found = select.query(point)?;
-            while let Some(id) = found.next()? {
-                if judge(row_of(id.get(0)?)?)?.is_break() {
-                    return Ok(());
-                }
+            if judge_found(select.query(point)?, row_of, judge)?.is_break() {
+                break;
             }
         }
         Ok(())

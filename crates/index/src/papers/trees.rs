@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Rows};
 
 use super::Six;
 use crate::Row;
@@ -73,6 +73,20 @@ pub trait Trees: std::fmt::Debug {
 /// One statement for each tree, from its number that starts with 1.
 pub(super) fn for_each_tree<const N: usize>(statement: impl Fn(usize) -> String) -> [String; N] {
     std::array::from_fn(|number| statement(number + 1))
+}
+
+/// Hands over the originals of the points that a search found, until told to stop.
+pub(super) fn judge_found(
+    mut found: Rows<'_>,
+    row_of: impl Fn(i64) -> Result<Row, TreeError>,
+    judge: &mut Judge<'_>,
+) -> Result<ControlFlow<()>, TreeError> {
+    while let Some(id) = found.next()? {
+        if judge(row_of(id.get(0)?)?)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
 }
 
 /// A row as it stands in the database.
