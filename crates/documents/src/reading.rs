@@ -25,7 +25,7 @@ pub struct Reading<'a> {
     pub inputs: &'a Inputs,
     /// Threads that read.
     pub threads: NonZeroUsize,
-    /// Who watches.
+    /// Progress and cancellation.
     pub progress: &'a dyn Progress,
     /// Pieces that an earlier run has finished.
     pub skip_pieces: u64,

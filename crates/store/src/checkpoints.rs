@@ -187,7 +187,7 @@ mod tests {
         Begun { path, writer, checkpoints, thread, _directory: directory }
     }
 
-    /// Commits a page or more at a time until the thread is woken; tells how many commits that took.
+    /// Commits a page or more at a time until the thread is woken; returns how many commits that took.
     fn commit_until_woken(writer: &Connection, thread: &CheckpointThread) -> Option<usize> {
         (1..=3 * PAGES as usize).find(|_| {
             let insert = "INSERT INTO pages (bytes) VALUES (zeroblob(5000))";

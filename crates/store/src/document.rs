@@ -72,7 +72,7 @@ pub struct NewDocument<'a> {
     pub published: Option<Timestamp>,
     /// Its address, if that is not the key.
     pub url: Option<Cow<'a, str>>,
-    /// The site it stands on.
+    /// Its site.
     pub site: Option<Cow<'a, str>>,
     /// Who wrote it.
     pub author: Option<Cow<'a, str>>,
@@ -220,7 +220,7 @@ pub struct StoredDocument {
     pub version: u32,
     /// Its address.
     pub url: Option<String>,
-    /// The site it stands on.
+    /// Its site.
     pub site: Option<String>,
     /// Who wrote it.
     pub author: Option<String>,

@@ -33,7 +33,7 @@ pub struct Listed {
     pub stored: Timestamp,
     /// How many versions there were.
     pub version: u32,
-    /// The site it stands on.
+    /// Its site.
     pub site: Option<String>,
     /// Its title.
     pub title: Option<String>,

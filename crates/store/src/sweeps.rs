@@ -48,7 +48,7 @@ pub struct Redirect {
     pub target: String,
     /// The date of the sweep.
     pub sweep: Timestamp,
-    /// The site it stands on; unknown means that of the address.
+    /// Its site; unknown means that of the address.
     pub site: Option<String>,
 }
 

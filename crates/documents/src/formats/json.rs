@@ -61,7 +61,7 @@ impl RowParser {
     }
 
     /// Calls `each` with the number of every line, counted from one, and its document, or why it is
-    /// none. Blank lines are passed over. What has neither id nor URL is called by `place`, which gets
+    /// none. Blank lines are skipped. What has neither id nor URL is called by `place`, which gets
     /// the number.
     pub fn for_each_row(
         &mut self,

@@ -161,7 +161,7 @@ impl Inner {
         }
     }
 
-    /// Wakes the search thread; tells whether there is one.
+    /// Wakes the search thread; returns whether there is one.
     pub(crate) fn wake_search(&self, wake: Wake) -> bool {
         match &*self.writing.lock().expect("no one panics with it") {
             Some(writing) => writing.search.notifier.wake(wake),
@@ -169,7 +169,7 @@ impl Inner {
         }
     }
 
-    /// Wakes the thread of the index of shingles; tells whether there is one.
+    /// Wakes the thread of the index of shingles; returns whether there is one.
     pub(crate) fn wake_shingles(&self, wake: Wake) -> bool {
         match &*self.writing.lock().expect("no one panics with it") {
             Some(writing) => writing.shingles.notifier.wake(wake),
