@@ -60,7 +60,7 @@ fn a_store_and_a_batch_find_the_same_families_among_the_golden_rows() {
         let stored: Families = json_lines(stdout(&exported))
             .iter()
             .map(|row| {
-                let key = row["id"].as_str().unwrap();
+                let key = row["key"].as_str().unwrap();
                 (key.to_owned(), row["original"].as_str().unwrap_or(key).to_owned())
             })
             .collect();

@@ -53,7 +53,7 @@ fn add_tells_of_every_document_what_it_is() {
     assert_eq!(verdicts, ["original", "identical", "same-text", "original", "empty"]);
     assert_eq!(lines[1]["original"], "https://ferry.example.org/1");
     assert_eq!(lines[1]["resemblance"], 1.0);
-    assert_eq!(lines[1]["features_equal"], 6);
+    assert_eq!(lines[1]["features_equal"], 18);
     assert!(lines[1]["microseconds"].as_u64().unwrap() > 0);
     let summary = &lines[5]["summary"];
     assert_eq!((&summary["documents"], &summary["copies"]), (&5.into(), &2.into()));
@@ -140,7 +140,7 @@ fn table_rows(path: &str) -> Vec<Value> {
     for batch in reader {
         let batch = batch.unwrap();
         let column = |name| batch.column_by_name(name).unwrap().as_string::<i32>();
-        let (ids, decisions) = (column("id"), column("decision"));
+        let (ids, decisions) = (column("key"), column("decision"));
         rows.extend(
             ids.iter()
                 .zip(decisions)
@@ -200,7 +200,7 @@ fn status_rebuild_backup_and_verify_agree() {
     let (files, store) = filled();
     let status = json(&wonbon(&["--store", &store, "status", "--json"]));
     assert_eq!((&status["documents"], &status["originals"]), (&5.into(), &2.into()));
-    assert_eq!(status["rule"], "2of6");
+    assert_eq!(status["rule"], "threshold=0.8");
     assert_eq!(wonbon(&["--store", &store, "rebuild"]).status.code(), Some(0));
     let copy = files.path().join("copy").to_str().unwrap().to_owned();
     assert_eq!(wonbon(&["--store", &store, "backup", &copy]).status.code(), Some(0));
@@ -339,7 +339,7 @@ fn a_key_that_is_too_long_is_refused_in_a_sentence_and_the_rest_is_stored() {
     let output = wonbon(&["export", "--store", &store]);
     let stored = json_lines(stdout(&output));
     assert_eq!(stored.len(), 2, "{}", stdout(&output));
-    assert_eq!(stored[1]["id"], "after");
+    assert_eq!(stored[1]["key"], "after");
 
     let output = wonbon(&["check", "--store", &store, &input]);
     assert!(stderr(&output).contains("a key has 1 to 4096 bytes"), "{}", stderr(&output));

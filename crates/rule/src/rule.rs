@@ -118,8 +118,8 @@ impl fmt::Display for Rule {
 /// The text is not a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "write threshold=0.8 (any number above 0, up to 1) or 2of6 (from 1 to 6 features agree), which takes \
-     an exact resemblance of at least 0.5 unless 2of6,floor=0.3 or the like says otherwise"
+    "write threshold=0.8 (any number above 0, up to 1) or 2of6 (any number of the six features, from 1), \
+     or 2of6,floor=0.3 for another floor than 0.5"
 )]
 pub struct NotARule;
 

@@ -180,7 +180,7 @@ fn another_store_or_other_parameters_are_refused_with_both_values() {
     filled(directory.path());
     let asked = StoreParams { rule: Rule::Threshold(0.9), ..StoreParams::default() };
     let error = Store::open_or_create(directory.path(), Some(&asked)).unwrap_err();
-    assert_eq!(error.to_string(), "the store has the rule 2of6, not threshold=0.9");
+    assert_eq!(error.to_string(), "the store has the rule threshold=0.8, not threshold=0.9");
     assert!(matches!(
         Store::create(directory.path(), &asked),
         Err(StoreError::AlreadyThere { .. })

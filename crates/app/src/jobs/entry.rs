@@ -9,8 +9,12 @@ use wonbon_crawl::progress::Control;
 
 use super::record::Job;
 
-/// How often the record of a job that runs is written, with two syncs each time.
-const WRITE_EVERY: Duration = Duration::from_secs(3);
+/// How often counters of a job that runs are written, with two syncs each time.
+const WRITE_COUNTERS_EVERY: Duration = Duration::from_secs(3);
+
+/// How often it is written how far the durable part of a job's work is: what is lost of it is done again
+/// after a kill.
+const WRITE_DURABLE_EVERY: Duration = Duration::from_millis(250);
 
 /// Notes that are kept of a job.
 const NOTES: usize = 20;
@@ -57,9 +61,21 @@ impl Entry {
 
     /// Notes how far the job is; written to disk now and then.
     pub(super) fn note_progress(&self, change: impl FnOnce(&mut Job)) {
+        self.note_every(WRITE_COUNTERS_EVERY, change);
+    }
+
+    /// Notes that more of the job's work is durable. A job that gets on is not the cause of crashes.
+    pub(super) fn note_durable(&self, change: impl FnOnce(&mut Job)) {
+        self.note_every(WRITE_DURABLE_EVERY, |job| {
+            change(job);
+            job.unfinished_runs = job.unfinished_runs.min(1);
+        });
+    }
+
+    fn note_every(&self, every: Duration, change: impl FnOnce(&mut Job)) {
         let mut held = self.hold();
         change(&mut held.job);
-        if held.written.elapsed() >= WRITE_EVERY {
+        if held.written.elapsed() >= every {
             held.written = Instant::now();
             self.write(&held.job);
         }

@@ -62,7 +62,7 @@ impl Listener for Recorder<'_> {
             summary: summary.clone(),
             skipped_first: self.skipped_first.clone(),
         };
-        self.entry.note_progress(|job| {
+        self.entry.note_durable(|job| {
             job.durable = Some(durable);
             job.progress.counts = counts(summary);
         });

@@ -92,7 +92,7 @@ fn write_table(
     let text = |name| Field::new(name, DataType::Utf8, true);
     let needed = |name| Field::new(name, DataType::Utf8, false);
     let schema = Arc::new(Schema::new(vec![
-        needed("id"),
+        needed("key"),
         needed("created"),
         text("published"),
         text("url"),

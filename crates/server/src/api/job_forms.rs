@@ -8,6 +8,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use wonbon_app::AppError;
 use wonbon_app::jobs::{Job, Jobs};
 use wonbon_app::requests::JobRequest;
 
@@ -107,6 +108,9 @@ pub(crate) async fn change_job(State(service): State<Arc<Service>>, request: Req
 /// `POST /jobs`: starts an import, a deduplication or a clustering.
 pub(crate) async fn start_job(State(service): State<Arc<Service>>, request: Request) -> Response {
     submit(service, request, |service, fields, who| {
+        if field(&fields, "inputs").is_empty() {
+            return Err(AppError::NoInputs.into());
+        }
         let job = match field(&fields, "kind") {
             "import" => JobRequest::Import(request_from(&fields, &ASIDE)?),
             "dedup" => JobRequest::Dedup(request_from(&fields, &ASIDE)?),

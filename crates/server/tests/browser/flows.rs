@@ -134,7 +134,7 @@ fn documents_are_watched_and_watched_no_more() {
     in_both_languages(|browser, served| {
         browser.open(&served.at("/watch"));
         let before = browser.count("main section");
-        browser.find("input[name=url]").write("travel/2");
+        browser.find("input[name=key]").write("travel/2");
         browser.find("form.ask button").follow();
         browser.wait_until(&format!(
             "return document.querySelectorAll('main section').length === {};",
@@ -148,7 +148,7 @@ fn documents_are_watched_and_watched_no_more() {
             "return document.querySelectorAll('main section').length === {before};"
         ));
         // What is not there is a problem on a page that leads on.
-        browser.find("input[name=url]").write("nobody");
+        browser.find("input[name=key]").write("nobody");
         browser.find("form.ask button").follow();
         assert_eq!(browser.text("main p:not(.lead) code"), "unknown_document");
         assert!(browser.count("header nav a") > 5);
@@ -170,7 +170,7 @@ fn families_lead_to_their_documents_and_go_on() {
         browser.open(&served.at("/moved?key=https://town.example/old"));
         assert!(browser.text("main").contains("https://city.example/new"));
         browser.open(&served.at("/copies"));
-        browser.find("input[name=url]").write("https://town.example/watched");
+        browser.find("input[name=key]").write("https://town.example/watched");
         browser.find("form.ask button").follow();
         browser.wait_until("return document.querySelector('h2[role=status]') !== null;");
         assert!(browser.text("main").contains("follower.example"));

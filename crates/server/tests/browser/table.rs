@@ -91,10 +91,10 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page("ask-form", "/ask", false, &["form.box textarea[name=text]"]),
     page("ask", "/ask?key=letters/1", true, &["ol.sources li", ".marked mark", "table"]),
-    page("moved-form", "/moved", false, &["form.ask input[name=url]"]),
+    page("moved-form", "/moved", false, &["form.ask input[name=key]"]),
     page("moved", "/moved?key=https://town.example/old", true, &["h2[role=status]", "table"]),
     page("moved-gone", "/moved?key=https://town.example/gone", true, &["h2[role=status]"]),
-    page("copies-form", "/copies", false, &["form.ask input[name=url]"]),
+    page("copies-form", "/copies", false, &["form.ask input[name=key]"]),
     page(
         "copies",
         "/copies?key=https://mirror0.example/harbour/letters?page%3D0",

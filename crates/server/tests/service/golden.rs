@@ -175,8 +175,8 @@ impl DoorAnswer {
             return DoorAnswer::Refused(why.to_owned());
         }
         match word("verdict").as_str() {
-            "redirect" => DoorAnswer::Redirect { key: word("id"), target: word("redirect") },
-            _ => DoorAnswer::Key(word("id")),
+            "redirect" => DoorAnswer::Redirect { key: word("key"), target: word("redirect") },
+            _ => DoorAnswer::Key(word("key")),
         }
     }
 }

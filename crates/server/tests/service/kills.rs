@@ -21,7 +21,8 @@ use wonbon_store::Store;
 use wonbon_testkit::crawl::toy_web::ToyHost;
 
 use crate::jobs::{
-    begin, corpus, crawl_of, get, same_files, seed, slow_web, undisturbed_dedup, until_state,
+    begin, change, corpus, crawl_of, get, same_files, seed, slow_web, undisturbed_dedup,
+    until_state,
 };
 use crate::process::{acknowledged, address_of, start_child, stream};
 
@@ -78,7 +79,14 @@ impl Work {
         for (asked, numbers) in self.asked.iter().zip(&mut self.numbers) {
             let state = numbers.last().map(|number| {
                 let job = get(address, &format!("/v1/jobs/{number}"));
-                assert_ne!(job["state"], "failed", "{job}");
+                if job["state"] == "failed" {
+                    // After three kills in a row without progress it waits for a person to resume it.
+                    let error = job["error"].as_str().unwrap();
+                    assert!(error.starts_with("the service crashed 3 times in a row"), "{job}");
+                    let (status, job) = change(address, *number, "resume");
+                    assert_eq!(status, 202, "{job}");
+                    return "waiting".to_owned();
+                }
                 job["state"].as_str().unwrap().to_owned()
             });
             if matches!(state.as_deref(), Some("running" | "waiting")) {
