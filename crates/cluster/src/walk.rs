@@ -208,7 +208,7 @@ pub(crate) struct Walk<'a> {
     pub sets: &'a Sets,
     /// The buckets.
     pub buckets: &'a Buckets,
-    /// The rule, which decides which pairs are verified.
+    /// The rule: what makes a copy, and so which pairs are of interest.
     pub rule: Rule,
     /// Representatives below this number do not look for others, and are met by all.
     pub others: u32,
