@@ -138,7 +138,7 @@ def main():
     for row in rows:
         summary = row["summary"]
         copies = sum(count for kind, count in summary["kinds"]
-                     if kind in ("identical", "same-text", "same-shingles", "resembling"))
+                     if kind in ("identical", "same-text", "same-shingles", "copy"))
         lines.append(
             f"| {row['documents']:,} | {row['bytes'] / 1e6:,.0f} | {summary['text_bytes'] / 1e6:,.0f} | {row['cpu']:.1f} "
             f"({row['user']:.1f} + {row['system']:.1f}) | {row['wall']:.1f} | {row['peak']:.0f} | {row['read']:,.0f} | "

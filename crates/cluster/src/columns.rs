@@ -1,14 +1,13 @@
-//! Columns on disk: one number a document in a file of its own, only ever appended to.
+//! Columns on disk: one number for each document in a file that is only appended to.
 //!
-//! Why: what is known of two million documents is several hundred bytes each; what one step needs of
-//! them is eight. A step reads its column from end to end and forgets it, so memory does not depend
-//! on how much is known.
+//! Why: a corpus of two million documents has several hundred bytes of data for each document, and one step needs eight of
+//! them. A step reads its column from end to end and drops it, so memory does not depend on how many columns there are.
 //!
-//! Why no sync: a killed process loses nothing that was handed to the system. Against a lost power
-//! supply every column carries a running checksum, noted at the end of each part and compared when
-//! an unfinished run goes on.
+//! Why no sync: a killed process loses nothing that it has written to the operating system. To detect losses after a power
+//! failure, every column carries a running checksum, recorded at the end of each part and compared when an unfinished run
+//! continues.
 //!
-//! Cost: numbers in the byte order of the machine, nothing else: reading is one copy.
+//! Cost: numbers in the byte order of the machine and nothing else, so reading is one copy.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -75,7 +74,7 @@ pub(crate) struct ColumnWriter<T> {
 }
 
 impl<T: Pod> ColumnWriter<T> {
-    /// Goes on behind `mark`, forgetting what lies after it; an empty mark starts the column.
+    /// Continues after `mark` and truncates everything beyond it; an empty mark starts the column.
     ///
     /// # Errors
     ///
@@ -118,7 +117,7 @@ impl<T: Pod> ColumnWriter<T> {
         self.mark.bytes
     }
 
-    /// Hands everything to the system; tells how far the column is.
+    /// Writes all buffered bytes to the operating system; returns the length of the column.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! From a corpus on disk to families: which engine, and why.
+//! From a corpus on disk to families: chooses the engine, says why, and runs it.
 
 use std::fmt;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! Why a whole corpus could not be worked through.
+//! Why a job over a whole corpus failed.
 
 use std::path::{Path, PathBuf};
 

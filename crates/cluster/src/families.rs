@@ -1,15 +1,15 @@
 //! Families: an original and its copies.
 //!
-//! **Star** (the default): a document is a copy of the original it resembles most, itself at or above
-//! the threshold to it; otherwise it is an original. That is what a store says when the documents are
-//! added one at a time in keep order, and it keeps licence-like chains (A resembles B, B resembles C)
-//! from swallowing half a corpus. Ties go to the earliest original.
+//! **Star** (the default): a document is a copy of the original it resembles most, if their resemblance reaches the
+//! threshold; otherwise it is an original. A store decides the same when the documents are added one at a time in keep
+//! order. Star families prevent chains of similar documents, such as licences (A resembles B, B resembles C), from taking
+//! in half a corpus. Ties go to the earliest original.
 //!
-//! **Linked**: connected components of all pairs; the original is the first in keep order, and a copy
-//! may be far below the threshold to it.
+//! **Linked**: connected components of all pairs. The original is the first document in keep order, and the resemblance
+//! of a copy to it may be far below the threshold.
 //!
 //! Under a rule of features a copy belongs to the original it agrees with in most features; ties go
-//! to the earliest. The resemblance is exact all the same, and at least the floor of the rule.
+//! to the earliest. The reported resemblance is exact nevertheless, and at least the floor of the rule.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -145,7 +145,7 @@ pub struct FamilyParams<'a> {
     pub others: u32,
     /// Threads.
     pub threads: NonZeroUsize,
-    /// Who watches.
+    /// Progress and cancellation.
     pub progress: &'a dyn Progress,
 }
 
@@ -159,7 +159,7 @@ struct Deciding {
 }
 
 impl Deciding {
-    /// Takes the findings for one representative; tells whether it is an original so far.
+    /// Takes the findings for one representative; returns whether it is an original so far.
     fn take(&mut self, who: u32, met: &[Met]) -> Result<bool, ClusterError> {
         if let Some(pairs) = &mut self.pairs {
             for met in met {

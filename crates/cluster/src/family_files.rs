@@ -1,4 +1,4 @@
-//! Families and pairs as files: what every document is, and every verified pair.
+//! Output files with the verdict of every document, and with every verified pair.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

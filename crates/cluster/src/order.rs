@@ -1,13 +1,12 @@
-//! Keep order and representatives: who comes first, and who stands for whom.
+//! Keep order, and the representatives of documents with the same shingles.
 //!
-//! Documents with the same set of shingles are one document to everything that compares sets, so the
-//! first of them in keep order represents them all (the 1997 paper removes identical, lexically
-//! equivalent and shingle-equivalent documents first and puts them back after; the same set of
-//! shingles covers all three). Representatives are numbered in keep order: a smaller number is
-//! always the one to keep.
+//! Comparing sets cannot distinguish documents with the same set of shingles, so the first of them in keep order represents
+//! them all. (The 1997 paper removes identical, lexically equivalent and shingle-equivalent documents first and puts them
+//! back afterwards; the same set of shingles covers all three.) Representatives are numbered in keep order: of two, the one
+//! with the smaller number is kept.
 //!
-//! Cost: 12 bytes a document while it runs, 8 after; sorting happens in as many passes over the
-//! column as the memory asks for.
+//! Cost: 12 bytes a document while it runs, 8 afterwards; sorting takes as many passes over the column as the memory limit
+//! requires.
 
 use bytemuck::Pod;
 
@@ -19,7 +18,7 @@ use crate::keep::Keep;
 /// A document without words is represented by nobody.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
-/// Who stands for whom.
+/// The representative of each document.
 #[derive(Debug)]
 pub struct Representatives {
     /// The document of each representative, in keep order.

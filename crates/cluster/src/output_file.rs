@@ -1,7 +1,7 @@
-//! A new file of results, compressed as its name says and on the disk when it is finished.
+//! A new result file, compressed as its name says and durable when it is finished.
 //!
-//! Large files are synced while they are still being written, by a thread of their own, so that the
-//! end of the run does not wait for all of it.
+//! Large files are synced by a separate thread while they are still being written, so that the end of the run does not wait
+//! for one long sync.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

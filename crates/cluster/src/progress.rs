@@ -1,4 +1,4 @@
-//! What the phases of a long run take, and how often its watcher is asked.
+//! The time of each phase of a long run, and how often progress is reported.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The report of a run: one page that needs nothing else, readable by day and by night.
+//! The report of a run: one self-contained HTML page with a light and a dark style.
 //!
 //! Totals, how large families are, how alike copies are, the largest families with their differences
 //! marked, what was skipped and why, the parameters, time and memory of every phase.

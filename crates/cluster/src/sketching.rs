@@ -1,11 +1,11 @@
-//! One document as the numbers a whole corpus needs of it.
+//! Turns one document into the numbers that a job over a corpus needs.
 //!
-//! One walk over the words gives everything: the fingerprint of the normal form, the different
-//! shingles in order of appearance, their number and the fingerprint of their set, and a feature for
-//! each band. The text is not looked at again: verification later reads the shingles.
+//! One pass over the words gives everything: the fingerprint of the normal form, the different shingles in order of
+//! appearance, their number, the fingerprint of their set, and a feature for each band. The text is not read again:
+//! verification later reads the shingles.
 //!
-//! Cost: eight bytes on disk for each different shingle (about 1.3 times the text in languages with
-//! spaces), 40 bytes and eight for each band beside; no allocation per document.
+//! Cost: eight bytes on disk for each different shingle (about 1.3 times the text in languages with spaces), 40 bytes a
+//! document and eight for each band; no allocation per document.
 
 use std::num::NonZeroUsize;
 

@@ -1,14 +1,13 @@
-//! Divide, compute, merge: more numbers than fit in memory, in order.
+//! External merge sort of numbers that do not fit in memory ("divide, compute, merge").
 //!
-//! Numbers are collected until the memory given is full, sorted, and written as a *run*; at the end
-//! all runs are merged. Broder et al. 1997 call it the one approach behind every step of theirs: no
-//! random access to the disk, every pass linear.
+//! Numbers are collected until the given memory is full, sorted, and written as a *run*; at the end all runs are merged.
+//! Broder et al. 1997 use this approach for every step of theirs: no random access to the disk, every pass linear.
 //!
-//! A number has 128 bits: a key of 96 and 32 that belong to it. Where numbers are counts, those with
-//! one key are added up as soon as they meet, in memory, in a run, in the merge.
+//! A number has 128 bits: a key of 96 bits and a value of 32. If the values are counts, those with the same key are added up
+//! as soon as they meet: in memory, in a run, in the merge.
 //!
-//! Cost: 16 bytes a number in memory and on disk; one pass of writing and one of reading. With a
-//! thousand runs the merge still reads pieces of memory / 1000.
+//! Cost: 16 bytes a number in memory and on disk; one pass of writing and one of reading. With a thousand runs the merge
+//! still reads pieces of memory / 1000.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -148,7 +147,7 @@ impl SortedRuns {
     }
 }
 
-/// Adds a number to another of the same key; tells whether it is of the same key.
+/// Adds a number to another of the same key; returns whether it is of the same key.
 fn add_up(kept: &mut u128, next: u128) -> bool {
     let same = *kept >> 32 == next >> 32;
     if same {

@@ -1,10 +1,9 @@
-//! Families and clusters of documents that come from an iterator: the library's road, without files
-//! going in.
+//! Families and clusters of documents that come from an iterator: the entry point for libraries, without input files.
 //!
 //! Documents are sketched as they come, with several threads, into a corpus in a folder that the
 //! caller gives (a temporary one will do); then families are decided, or clusters formed, as for
-//! files. Texts are not kept: memory does not grow with them. Who watches can stop it at any time,
-//! and the folder is empty again.
+//! files. Texts are not kept: memory does not grow with them. The caller can cancel the work at any time; the folder is
+//! then empty again.
 //!
 //! ```
 //! use wonbon_documents::{Progress, Unwatched};

@@ -1,4 +1,4 @@
-//! Connected components: which documents hang together by pairs.
+//! Union-find: the connected components of documents that are linked by pairs.
 //!
 //! Union by making the smaller number the root, with path halving: the root of a component is its
 //! first document, whatever the order of the pairs, so results do not depend on it.
@@ -28,7 +28,7 @@ impl UnionFind {
         number
     }
 
-    /// Joins two components; tells whether they were two.
+    /// Joins two components; returns whether they were two.
     pub(crate) fn join(&mut self, one: u32, other: u32) -> bool {
         let (one, other) = (self.root(one), self.root(other));
         if one == other {

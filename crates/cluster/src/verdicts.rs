@@ -1,4 +1,4 @@
-//! What every document of a corpus is, and of which family.
+//! The verdict of every document of a corpus: its kind and its family.
 
 use wonbon_rule::{Kind, Verdict};
 

@@ -1,17 +1,17 @@
-//! The walk in keep order: every representative meets the earlier ones it shares a band with.
+//! The walk in keep order: compares every representative with the earlier ones that share a band with it.
 //!
-//! Representatives that have the same feature stand in one *bucket*. The walk takes representatives
-//! in keep order, gathers the earlier ones of their buckets, verifies each on the full sets of
-//! shingles, and asks whether the new one shall be met by later ones: under star families only
-//! originals shall, which is what a store does when documents are added one at a time, and what keeps
-//! a family of ten thousand copies from costing fifty million comparisons.
+//! Representatives with the same feature are in one *bucket*. The walk takes representatives in keep order, collects the
+//! earlier ones of their buckets, and verifies each on the full sets of shingles. Then it decides whether later
+//! representatives shall be compared with the new one. Under star families they are compared with originals only, as in a
+//! store to which documents are added one at a time; otherwise a family of ten thousand copies would cost fifty million
+//! comparisons.
 //!
-//! Threads: a block of representatives is gathered as if all of them were to be met, verified in
-//! parallel, then decided in order; who is not to be met after all is taken out of the buckets and
-//! out of the others' findings. So results do not depend on the number of threads.
+//! Threads: a block of representatives is collected as if later ones were compared with all of them, verified in parallel,
+//! then decided in order. A representative with which later ones shall not be compared is then removed from the buckets and
+//! from the results of the others. So results do not depend on the number of threads.
 //!
-//! Cost: 4 bytes a representative, 12 bytes for every place in a bucket that two or more share, 12
-//! bytes a representative for sizes and places of the sets. One read of a set a candidate.
+//! Cost: 4 bytes a representative, 12 bytes for every entry in a bucket that two or more share, 12 bytes a representative
+//! for sizes and positions of the sets. One read of a set for each candidate.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -26,7 +26,7 @@ use crate::error::ClusterError;
 use crate::order::{NOBODY, Representatives, for_each_group};
 use crate::sketching::Distinct;
 
-/// Which buckets every representative stands in.
+/// The buckets of every representative.
 #[derive(Debug)]
 pub struct Buckets {
     /// Where the buckets of each representative start.
@@ -140,7 +140,7 @@ impl Sets {
 /// An earlier representative, compared exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Met {
-    /// Who.
+    /// The representative.
     pub other: u32,
     /// Features that agree; 0 where they were not counted.
     pub agreeing: u32,
@@ -208,13 +208,13 @@ pub(crate) struct Walk<'a> {
     pub sets: &'a Sets,
     /// The buckets.
     pub buckets: &'a Buckets,
-    /// What makes a copy, and so who may be met.
+    /// The rule: what makes a copy, and so which pairs are of interest.
     pub rule: Rule,
     /// Representatives below this number do not look for others, and are met by all.
     pub others: u32,
     /// Threads.
     pub threads: NonZeroUsize,
-    /// Who watches.
+    /// Progress and cancellation.
     pub progress: &'a dyn Progress,
 }
 
@@ -275,7 +275,7 @@ impl Walk<'_> {
     ///
     /// `wanted` tells whether a pair is worth verifying, beyond what the rule says; it may only
     /// leave out pairs that change nothing. `decide` hears whom each one met (only those that reach
-    /// the threshold, or agree enough) and tells whether later ones shall meet it. Returns how many
+    /// the threshold, or agree enough) and returns whether later ones shall meet it. Returns how many
     /// pairs were verified.
     ///
     /// # Errors

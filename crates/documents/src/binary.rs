@@ -1,8 +1,8 @@
-//! Whether bytes are a text at all.
+//! The check whether bytes are text or binary.
 //!
-//! A program, a picture or a compressed file has no words, but decoding finds some. One check for
-//! every way in: a NUL byte, or a high share of control characters, in the first [`HEAD_BYTES`] is
-//! binary. Texts in UTF-16 and UTF-32 are full of NUL bytes and are recognised first.
+//! A program, a picture or a compressed file has no words, but decoding would find some. Every entry point uses this check: a
+//! NUL byte, or a high share of control characters, in the first [`HEAD_BYTES`] is binary. Texts in UTF-16 and UTF-32 are full
+//! of NUL bytes and are recognised first.
 
 use wonbon_text::decode::is_utf_16_or_32;
 

@@ -23,7 +23,7 @@ pub struct Document<'a> {
     pub published: Option<Timestamp>,
     /// Its title.
     pub title: Option<Cow<'a, str>>,
-    /// The site it stands on.
+    /// Its site.
     pub site: Option<Cow<'a, str>>,
     /// Who wrote it.
     pub author: Option<Cow<'a, str>>,

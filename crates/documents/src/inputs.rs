@@ -1,4 +1,4 @@
-//! Which files are read: paths and folders as numbered files with names of their own.
+//! Finds the input files: paths and folders become numbered files with unique names.
 
 use std::collections::BTreeSet;
 use std::fmt;

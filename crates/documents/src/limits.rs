@@ -2,8 +2,8 @@
 //!
 //! A few megabytes of gzip can unpack to an endless line, a zstd frame can ask for a window of 2 GB, and
 //! the footer of a Parquet file can announce anything. What is beyond a bound is an error of its row, its
-//! row group or its file that names the bound; reading goes on behind it where the format allows. A line
-//! that is too long is passed over without being kept.
+//! row group or its file that names the bound; reading continues after it where the format allows. A line
+//! that is too long is skipped without being kept.
 
 /// Bounds of what is read. A [`Source`](crate::Source) carries them to whoever reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

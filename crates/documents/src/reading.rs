@@ -3,7 +3,7 @@
 //! Files are cut into *pieces* (a batch of lines, a row group's rows, some records, a file that is one
 //! document). A second walk sees the same pieces with the same rows, so the n-th row is the same row
 //! however often the inputs are read, and a run that was killed skips the pieces it has finished. A
-//! row that is no document keeps its number and is told with its reason.
+//! row that is no document keeps its number and is reported with its reason.
 //!
 //! Cost: one thread cuts and decompresses; parsing, decoding and everything the visitor does run on
 //! all of them. Skipping compressed input still decompresses it.
@@ -25,7 +25,7 @@ pub struct Reading<'a> {
     pub inputs: &'a Inputs,
     /// Threads that read.
     pub threads: NonZeroUsize,
-    /// Who watches.
+    /// Progress and cancellation.
     pub progress: &'a dyn Progress,
     /// Pieces that an earlier run has finished.
     pub skip_pieces: u64,

@@ -56,7 +56,7 @@ pub struct Values<'a> {
     pub published: Value<'a>,
     /// Its title.
     pub title: Value<'a>,
-    /// The site it stands on.
+    /// Its site.
     pub site: Value<'a>,
     /// Who wrote it.
     pub author: Value<'a>,

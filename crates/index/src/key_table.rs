@@ -1,19 +1,17 @@
 //! Keys to slots: a hash table that stores neither keys nor hashes.
 //!
-//! An entry is 32 bits: the number of a slot and six bits of the key's hash. Whoever looks a key up
-//! gets the slots whose six bits fit and compares what stands in the slot; the table asks for the
-//! hash of a slot again when it moves entries. That is what makes fifteen tables affordable: 4 bytes
-//! an entry where a table with keys takes 12 to 20.
+//! An entry is 32 bits: the number of a slot and six bits of the key's hash. A look-up returns the slots whose six bits
+//! match, and the caller compares the key in the slot. When the table moves an entry, it asks the caller for the hash of
+//! the slot again. This makes fifteen tables affordable: 4 bytes an entry, where a table with keys takes 12 to 20.
 //!
-//! Shape: entries stand in buckets of sixteen, one cache line; a full bucket overflows into the next.
+//! Layout: buckets hold sixteen entries, one cache line; a full bucket overflows into the next.
 //! Buckets make up shards of at most [`SHARD_ENTRIES`] entries, which grow by an eighth and split in
 //! two, each on its own (extendible hashing), so that no insert ever waits for the whole table and
 //! the load stays between 0.78 and 0.88.
 //!
-//! Many entries of one hash would make everything near them slow: every look-up and insert would walk
-//! through all of them. The table notices when an entry ends up far from its bucket ([`CROWDED_BUCKETS`]);
-//! whoever uses the table then takes the entries of a hash that has [`CROWD`] or more out of it and keeps
-//! them as a list.
+//! Many entries of one hash would slow down all look-ups and inserts near them, because each would walk through all of
+//! them. The table reports when an entry ends up far from its bucket ([`CROWDED_BUCKETS`]); the caller then removes the
+//! entries of every hash that has [`CROWD`] or more from the table and keeps them as a list.
 //!
 //! Cost: about 4.9 bytes an entry; a look-up reads one cache line, sometimes two, and calls back for
 //! one slot in five that does not fit. An insert moves about eight entries, spread over time.
@@ -138,7 +136,7 @@ impl KeyTable {
         }
     }
 
-    /// Removes a slot that was added under a hash; tells whether it was there.
+    /// Removes a slot that was added under a hash; returns whether it was there.
     pub(crate) fn remove(&mut self, hash: u64, slot: u32) -> bool {
         let shard = &mut self.shards[self.directory[first_bits(hash, self.depth)] as usize];
         let wanted = entry(hash, slot);

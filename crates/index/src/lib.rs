@@ -1,17 +1,17 @@
 //! Is this a copy? Which stored originals agree with these features in at least z places.
 //!
-//! One question, asked once for every document that arrives, so everything here is about answering
-//! it fast while originals come and go. [`CopyIndex`] states it; [`MemoryIndex`] is the answer that
-//! Wonbon uses; module `papers` (a feature of that name, off by default, because it needs SQLite) has
-//! the three that Lee, Lee and Kim compared. All implementations pass one contract suite (`tests/contract.rs`).
+//! The question is asked for every document that arrives, so the index has to answer fast while originals are added and
+//! removed. [`CopyIndex`] is the trait; [`MemoryIndex`] is the implementation that Wonbon uses; module `papers` (a feature
+//! of that name, off by default, because it needs SQLite) has the three that Lee, Lee and Kim compared. All
+//! implementations pass one contract suite (`tests/contract.rs`).
 //!
-//! An index holds originals only: a copy never enters it, so drift cannot chain one family into the
-//! next. It holds no truth of its own; it can be built again from the features that the store keeps.
+//! An index holds originals only: a copy never enters it, so gradual drift cannot chain one family to the next. It is
+//! derived data: it can be rebuilt from the features in the store.
 //!
 //! A second question, what shares shingles with a text, has an index of its own: [`shingles`].
 //!
-//! Not here: what features are (`wonbon-sketch`), which of several originals a document is said to
-//! copy, and anything durable beyond a snapshot (`wonbon-store`).
+//! Not here: what features are (`wonbon-sketch`); which of several originals a document copies, and anything durable
+//! beyond a snapshot (`wonbon-store`).
 
 #![warn(unreachable_pub)]
 
@@ -92,7 +92,7 @@ pub trait CopyIndex {
     /// no room for another.
     fn insert(&mut self, row: Row, features: &[u64]) -> Result<(), IndexError>;
 
-    /// Removes an original with the features it was added with; tells whether it was there.
+    /// Removes an original with the features it was added with; returns whether it was there.
     ///
     /// # Errors
     ///

@@ -1,14 +1,13 @@
 //! The index that Wonbon uses: in memory, exact, a few microseconds a check.
 //!
-//! The features of all originals stand in one flat list; beside it one table for each way to choose
-//! z of the k places says which originals may have the same features there. Why not one table for
-//! each feature: pages made from one template often share exactly one feature, all of them, and its
-//! list would be walked by every check; a pair of features is shared only by documents that are
-//! copies of each other.
+//! The features of all originals are in one flat array. For each way to choose z of the k places, a hash table says which
+//! originals may have the same features there. Why not one table for each feature: all pages made from one template often
+//! share exactly one feature, and every check would walk its list; a pair of features is shared only by documents that
+//! are copies of each other.
 //!
-//! Pages made from one template can still agree in the same places by the thousand. From
-//! [`CROWD`](crate::key_table::CROWD) on such slots stand in a list of their own, so that they slow down
-//! nobody else, and [`MemoryIndex::closest`] looks at a bounded number of them.
+//! Thousands of pages made from one template can still agree in the same places. If there are
+//! [`CROWD`](crate::key_table::CROWD) or more, their slots are kept in a separate list, so that they do not slow down
+//! other look-ups, and [`MemoryIndex::closest`] visits a bounded number of them.
 //!
 //! Cost: 8k + 4 bytes for the features and the row, and about 4.9 for each table: 125 for 2 of 6, 237 for
 //! the 18 bands of a threshold of 0.8. A check reads one cache line in each table and the features of the

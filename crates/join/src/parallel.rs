@@ -1,8 +1,7 @@
-//! Work on ranges by several threads, results in the order of the ranges.
+//! Work on ranges by several threads, with results in the order of the ranges.
 //!
-//! Who works on which range next is somebody else's business ([`Shares`]); whoever finishes one
-//! hands over all results that are next in order. So the sink sees the same sequence whatever
-//! the thread count, and no thread waits for another except for the moment of handing over.
+//! [`Shares`] assigns the ranges. A thread that finishes a range hands over all results that are next in order. So the sink
+//! sees the same sequence whatever the thread count, and threads wait for each other only while results are handed over.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -21,7 +20,7 @@ pub(crate) struct Share {
     pub segment: Range<u32>,
 }
 
-/// Says who does what.
+/// Assigns ranges to threads.
 pub(crate) trait Shares: Sync {
     /// What the thread should do next; nothing if it is done.
     fn next(&self, thread: usize) -> Option<Share>;

@@ -1,7 +1,7 @@
 //! Lines or grouped bars over time: several series of numbers, one number each a moment.
 //!
 //! Lines stand where their time is; grouped bars stand at equal distances, one group a moment. A
-//! moment without a number is a gap, not a zero. Series are told apart by colour, by dashes and by
+//! moment without a number is a gap, not a zero. Series are distinguished by colour, by dashes and by
 //! the shape of their marks, and all numbers stand in a table that can be opened below the picture,
 //! so neither colour nor sight is needed.
 

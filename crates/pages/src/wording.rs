@@ -1,6 +1,6 @@
-//! The words that pieces say of their own accord, in the languages that pages have.
+//! The built-in labels of page pieces, in the languages of the pages.
 //!
-//! Whoever fills a page gives the rest of its words. Places for values are written `{0}`, `{1}`: their
+//! The caller gives all other words of a page. Places for values are written `{0}`, `{1}`: their
 //! order differs between languages.
 
 use maud::{Markup, html};

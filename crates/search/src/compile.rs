@@ -1,8 +1,8 @@
-//! A query in the words of the index.
+//! Compiles a parsed query into a query of tantivy.
 //!
-//! A word or phrase is looked for in the title and in the text, and scores by BM25 in both; the title
-//! counts [`TITLE_BOOST`] times. Fields decide and do not score. A character alone is all terms that
-//! start with it, which costs a walk over them and scores the same for every document.
+//! A word or phrase is looked for in the title and in the text, and scores by BM25 in both; the title counts [`TITLE_BOOST`]
+//! times. Fields filter and do not score. A single character matches all terms that start with it, which costs a walk over
+//! them and scores the same for every document.
 
 use std::ops::Bound;
 

@@ -1,4 +1,4 @@
-//! The files: a view that takes no locks, checksums, wiping.
+//! The files of the search index: a directory without locks for readers, checksums, and wiping.
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,4 +1,4 @@
-//! What is put into the index.
+//! A document as it is given to the index.
 
 use tantivy::TantivyDocument;
 use wonbon_time::Timestamp;

@@ -34,7 +34,7 @@ pub enum SearchError {
         /// The directory of the index.
         path: PathBuf,
     },
-    /// The index is of something else. A reader changes nothing; the writing side wipes and begins anew.
+    /// The index is of something else. A reader changes nothing; the writing side wipes and starts over.
     #[error("the search index in {path} belongs to \"{found}\", not to \"{wanted}\"")]
     OtherIdentity {
         /// The directory of the index.
@@ -44,7 +44,7 @@ pub enum SearchError {
         /// What it is an index of.
         found: String,
     },
-    /// Files are missing or not as they were written. Opening the writing side wipes and begins anew.
+    /// Files are missing or not as they were written. Opening the writing side wipes and starts over.
     #[error("the search index in {path} is damaged: {what}")]
     Damaged {
         /// The directory of the index.

@@ -163,7 +163,7 @@ impl SearchIndex {
         added.map(drop).map_err(|error| self.poison("write", error))
     }
 
-    /// Takes the document under a row out, if there is one; tells whether there was. Seen after the next
+    /// Takes the document under a row out, if there is one; returns whether there was. Seen after the next
     /// commit.
     ///
     /// # Errors

@@ -146,7 +146,7 @@ impl SearchReader {
         self.snapshot().mark
     }
 
-    /// Goes to the last commit, if the reader was opened on its own and there is a newer one; tells whether
+    /// Goes to the last commit, if the reader was opened on its own and there is a newer one; returns whether
     /// there was. [`search`](Self::search) does this by itself.
     ///
     /// # Errors

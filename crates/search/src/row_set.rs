@@ -18,7 +18,7 @@ impl RowSet {
         ((row >> 16) as u16, (row as usize & 0xFFFF) >> 6, 1 << (row & 63))
     }
 
-    /// Enters a row; tells whether it is new.
+    /// Enters a row; returns whether it is new.
     pub(crate) fn insert(&mut self, row: u32) -> bool {
         let (block, word, bit) = Self::place(row);
         let word = &mut self.blocks.entry(block).or_insert_with(|| Box::new([0; WORDS]))[word];
@@ -28,7 +28,7 @@ impl RowSet {
         new
     }
 
-    /// Takes a row out; tells whether it was there.
+    /// Takes a row out; returns whether it was there.
     pub(crate) fn remove(&mut self, row: u32) -> bool {
         let (block, word, bit) = Self::place(row);
         let Some(words) = self.blocks.get_mut(&block) else { return false };

@@ -1,9 +1,8 @@
-//! A query whose matches can be asked for in any way the engine likes.
+//! A query wrapper that replaces tantivy's `seek_danger` by plain seeks.
 //!
-//! tantivy 0.27 tests exclusions by a short cut (`seek_danger`) that may be asked about a document which
-//! the excluded phrase has already passed; a phrase does not expect that and asserts in debug builds (its
-//! issue 2811 is of this kind). Here that way is closed: only plain steps are passed on, and the short
-//! cut is made of them.
+//! tantivy 0.27 tests exclusions by a short cut (`seek_danger`), which may be called with a document that the excluded phrase
+//! has already passed. A phrase does not expect that and asserts in debug builds (tantivy's issue 2811 is of this kind). This
+//! wrapper forwards only plain steps and implements the short cut with them.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};

@@ -155,7 +155,7 @@ impl Table {
     }
 }
 
-/// Puts an element into its place; tells whether it was not there before.
+/// Puts an element into its place; returns whether it was not there before.
 #[inline]
 fn insert(places: &mut [u64], element: u64) -> bool {
     let mask = places.len() - 1;

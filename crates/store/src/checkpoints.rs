@@ -1,21 +1,20 @@
-//! Checkpoints: what the write-ahead log holds is copied into the database's file, beside the writer.
+//! Checkpoints of SQLite's write-ahead log (WAL), by a thread beside the writer.
 //!
-//! SQLite would do it inside the commit that makes the log too long, and one client in some thousand
-//! would wait for it, tens of milliseconds. So a thread with a connection of its own copies while commits
-//! go on. The log can begin anew only at a moment when all of it is copied, and with commits going on
-//! there is none; so once the thread has left but little, the writer copies that rest between two
-//! commits.
+//! SQLite would checkpoint inside the commit that makes the WAL too long, and one client in some thousand would wait tens of
+//! milliseconds. Instead a thread with its own connection copies pages of the WAL into the database while commits continue.
+//! SQLite can restart the WAL from its beginning only when all pages are copied, which never happens while commits continue.
+//! So when few pages are left, the writer copies them between two commits.
 //!
-//! Somebody who reads keeps the log from beginning anew, and while documents keep coming in, the threads
-//! that follow them read all the time. So when the log has become long all the same, the writer waits a
-//! moment for whoever reads: those who come then read the database alone and are in nobody's way.
+//! A reader also prevents the restart, and while documents are being added the followers read all the time. So when the WAL
+//! has become long nevertheless, the writer waits a moment until the current readers are done. Readers that start then use
+//! the database alone and do not block the restart.
 //!
-//! The log is kept short on purpose: a commit that overwrites the file of the log is synced faster than
-//! one that makes it longer (0.15 against 0.28 ms where this was measured), and it grows only once to
-//! the length at which it begins anew.
+//! The WAL is kept short on purpose. A commit that overwrites the file is synced faster than one that extends it (0.15
+//! against 0.28 ms where this was measured), and the file is extended only until it has reached the length at which it
+//! restarts.
 //!
-//! Guarantee: none is needed. A checkpoint that fails or is cut off loses nothing; the log stays, and the
-//! next one tries again.
+//! Guarantee: none is needed. A checkpoint that fails or is interrupted loses nothing: the pages stay in the WAL, and the
+//! next checkpoint copies them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,29 +27,29 @@ use rusqlite::Connection;
 use crate::database::{BUSY_PATIENCE, Database};
 use crate::error::StoreError;
 
-/// Pages of 4 kB in the log at which it is copied: as many as some 1,600 documents of one client take, 32
-/// MB. A quarter of it was copied so often that 8 and 64 clients added a ninth less.
+/// Pages of 4 kB in the WAL at which it is checkpointed: about 1,600 documents of one client, 32 MB. With a quarter
+/// of this, checkpoints were so frequent that 8 and 64 clients added a ninth less.
 const PAGES: i32 = 8192;
 
-/// The log is long when it has so many.
+/// The WAL is long when it has this many pages.
 const LONG: i32 = 2 * PAGES;
 
-/// How long the writer waits for those who read a long log.
+/// How long the writer waits for readers of a long WAL.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Pages that are left to the writer.
+/// The number of last pages that the thread leaves to the writer.
 const REST: i64 = 64;
 
-/// How often the thread goes after what was written meanwhile.
+/// How often the thread copies again what was written in the meantime.
 const PASSES: usize = 4;
 
-/// What the writer and the thread know of each other.
+/// The state shared by the writer and the thread.
 #[derive(Debug)]
 struct Shared {
     /// Pages in the log, and at how many the thread is woken.
     pages: AtomicI32,
     next: AtomicI32,
-    /// The thread has left only a rest.
+    /// The thread has left only a few pages.
     rest: AtomicBool,
 }
 
@@ -94,7 +93,7 @@ impl Checkpoints {
         Ok((Checkpoints { shared }, thread))
     }
 
-    /// Copies the rest, if the thread has left it to the writer; to be called between two commits.
+    /// Copies the remaining pages, if the thread has left them to the writer; to be called between two commits.
     pub(crate) fn copy_rest(&self, writer: &Connection) {
         if self.shared.rest.swap(false, Ordering::Relaxed) {
             // What cannot be copied stays in the log.
@@ -145,7 +144,7 @@ impl CheckpointThread {
     }
 }
 
-/// Waits a moment for those who read the log, then copies all of it; tells how many pages are left.
+/// Waits a moment for readers of the WAL, then copies all of it; returns how many pages are left.
 pub(crate) fn checkpoint_waiting(connection: &Connection) -> Result<i64, StoreError> {
     connection.busy_timeout(PATIENCE)?;
     let copied = checkpoint(connection, "RESTART");
@@ -153,8 +152,7 @@ pub(crate) fn checkpoint_waiting(connection: &Connection) -> Result<i64, StoreEr
     copied
 }
 
-/// Copies the log in one of SQLite's ways, of which PASSIVE waits for nobody; tells how many pages are
-/// left.
+/// Runs a checkpoint in one of SQLite's modes, of which PASSIVE waits for nobody; returns how many pages are left.
 fn checkpoint(connection: &Connection, way: &str) -> Result<i64, StoreError> {
     let sql = format!("PRAGMA wal_checkpoint({way})");
     let left = connection.query_row(&sql, [], |row| {
@@ -189,7 +187,7 @@ mod tests {
         Begun { path, writer, checkpoints, thread, _directory: directory }
     }
 
-    /// Commits a page or more at a time until the thread is woken; tells how many commits that took.
+    /// Commits a page or more at a time until the thread is woken; returns how many commits that took.
     fn commit_until_woken(writer: &Connection, thread: &CheckpointThread) -> Option<usize> {
         (1..=3 * PAGES as usize).find(|_| {
             let insert = "INSERT INTO pages (bytes) VALUES (zeroblob(5000))";

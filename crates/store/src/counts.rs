@@ -1,7 +1,7 @@
-//! How many documents there are.
+//! How many documents the store has.
 //!
-//! Counting looks at every row, 20 ms for 100,000 documents, and whoever watches a service asks every few
-//! seconds. So counts are kept until something changes, and of many documents a little longer.
+//! Counting scans every row, 20 ms for 100,000 documents, and monitoring asks every few seconds. So counts are cached until
+//! something changes, and in large stores for some time after that.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use wonbon_time::Timestamp;
 use crate::database::Database;
 use crate::error::StoreError;
 
-/// From so many documents on, counts may be old by so many times what counting took.
+/// From this many documents on, a count is cached for up to this many times as long as counting took.
 const MANY: u64 = 20_000;
 const OLD: u32 = 20;
 
@@ -50,7 +50,7 @@ struct Last {
 }
 
 impl Counted {
-    /// The documents and old versions; of the others [`Database::count_others`] tells.
+    /// The documents and old versions; [`Database::count_others`] counts the rest.
     pub(crate) fn counts(&mut self, database: &Database) -> Result<Counts, StoreError> {
         let change = database.last_change()?.0;
         if let Some(last) = self.last.as_ref().filter(|last| last.serves(change)) {

@@ -1,28 +1,27 @@
-//! The mark of a database: which write-ahead log and which derived files belong to it.
+//! The mark of a database: which write-ahead log (WAL) and which derived files belong to it.
 //!
-//! SQLite applies a log to whatever database has the log's name: the salts in the log's header are not
-//! in the database. So a backup that is copied over a killed store is mixed with the log of the store
-//! ("disk image is malformed", or worse, documents that look right), and a store that is created beside a
-//! left-over log revives the documents of another. Derived files have the same problem: their numbers of
-//! changes look right once the older database has counted as far as the newer one had.
+//! SQLite applies a WAL to any database that has the matching file name: the salts in the WAL's header are not in the
+//! database. So a backup that is copied over a killed store is mixed with the WAL of that store ("disk image is malformed",
+//! or worse, documents that look right), and a store that is created beside a left-over WAL revives the documents of
+//! another. Derived files have the same problem: their change numbers look right once the older database has counted as far
+//! as the newer one had.
 //!
-//! The database therefore carries a random mark, in `meta`, and the file `mark` beside it lists the marks
-//! of the database to which everything else in the directory belongs. The mark is drawn anew before the
-//! first commit of every process that writes, so that an earlier copy of the same database has another
-//! mark; a backup has none. When a store is opened, the mark in the database's file, read without the
-//! log, must be in the list:
+//! The database therefore carries a random mark, in `meta`, and the file `mark` beside it lists the marks of the database to
+//! which all other files in the directory belong. Every process that writes draws a new mark before its first commit, so an
+//! earlier copy of the same database has another mark; a backup has none. When a store is opened, the mark in the database's
+//! file, read without the WAL, must be in the list:
 //!
-//! | | log is empty | log has commits |
+//! | | WAL is empty | WAL has commits |
 //! |---|---|---|
-//! | mark in the list, or no list (a store of an earlier release) | opened | opened, the log is applied |
-//! | another mark | the derived files are removed and built anew | refused: [`StoreError::ForeignLog`] |
+//! | mark in the list, or no list (a store of an earlier release) | opened | opened, the WAL is applied |
+//! | another mark | the derived files are removed and rebuilt | refused: [`StoreError::ForeignLog`] |
 //!
-//! A log of our own is never refused. The list has the old and the new mark while the new one is on its
-//! way into the database's file, and a mark that cannot be read (a checkpoint was cut off in the middle of
-//! the page) counts as ours: SQLite repairs that page from the log.
+//! The store's own WAL is never refused. The list holds the old and the new mark until the new one is in the database's
+//! file. A mark that cannot be read (a checkpoint was interrupted in the middle of the page) counts as ours: SQLite repairs
+//! that page from the WAL.
 //!
-//! Instead of the mark, times of files could be compared; copying a file, restoring it from an archive and
-//! clocks that are set back all break that.
+//! The times of the files could be compared instead, but copying a file, restoring it from an archive and clocks that are
+//! set back all break that.
 //!
 //! Cost: about seven syncs in the first commit of a process, nothing afterwards.
 
@@ -39,7 +38,7 @@ use crate::store_files::StoreFiles;
 /// The name of the mark in `meta`.
 const MARK: &str = "mark";
 
-/// What stands in the list for a database that has no mark yet.
+/// The entry in the list for a database that has no mark yet.
 const NO_MARK: &str = "none";
 
 /// A log of this size or less has no commits.
@@ -104,7 +103,7 @@ fn read_list(files: &StoreFiles) -> Result<Option<Vec<String>>, StoreError> {
     }
 }
 
-/// The mark in the database's file, whatever its log says.
+/// The mark in the database's file, read without the WAL.
 fn mark_without_log(database: &Path) -> rusqlite::Result<String> {
     let connection = open_immutable(database)?;
     let mark = connection
@@ -121,7 +120,7 @@ pub(crate) fn separate(copy: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Draws the mark anew, once for each process that writes.
+/// Draws a new mark, once for each process that writes.
 #[derive(Debug)]
 pub(crate) struct DatabaseMark {
     files: StoreFiles,

@@ -1,21 +1,24 @@
-//! What people decide of documents, and the log of it.
+//! Decisions that people make about documents, and their log.
 //!
-//! The rule can be wrong about who was first, or about what is a copy. So a person may say of a document
-//! that it is *the original*: it then comes before all documents of which nobody said so, and whatever
-//! the rule accepts becomes its copy, earlier created or not. Or that it is *not a copy*: it is an original
-//! at its usual place, and others may be its copies. Either way it is nobody's copy. Where several were
-//! decided to be the original, the usual order decides who of them comes first, and each stays one.
+//! The rule can be wrong about which document was first, or about what is a copy. A person can decide about a document:
 //!
-//! At most one decision about a document is in effect. A new one replaces it; taking one back restores
-//! what it replaced. An edit keeps it, though it says nothing while the document has no words; removing
-//! the document ends it. What is in effect stands in the document's row, so judging asks nothing more
-//! than it did, and a reader sees documents and decisions of the same moment.
+//! - *the original*: it comes before all documents without this decision, and every document that the rule accepts becomes
+//!   its copy, even one created earlier;
+//! - *not a copy*: it is an original at its usual place, and other documents may be its copies.
 //!
-//! The log holds every change: who, when, why, what was in effect before and after. It is only ever added
-//! to, and the database refuses to do anything else with it. Entries are numbered from 1 without gaps and
-//! each carries its fingerprint. What is in effect follows from the log, and `verify` compares the two.
+//! Either way the document is never a copy. If several documents were decided to be the original, they keep their usual
+//! order among themselves, and each stays an original.
 //!
-//! Cost: a decision is judged as an edit is; taking one back reads what the log has of the key.
+//! At most one decision about a document is in effect. A new decision replaces it; undoing a decision restores the one it
+//! replaced. An edit keeps the decision, which has no effect while the document has no words. Removing the document ends it.
+//! The decision in effect is stored in the document's row, so judging needs no extra read, and a reader sees documents and
+//! decisions in the same state.
+//!
+//! The log records every change: who, when, why, and the decision before and after. It is append-only, and the database
+//! refuses any other change. Entries are numbered from 1 without gaps, and each carries its fingerprint. The decision in
+//! effect follows from the log, and `verify` compares the two.
+//!
+//! Cost: a decision costs as much judging as an edit; undoing one reads the log entries of the key.
 
 use std::sync::mpsc;
 
@@ -32,7 +35,7 @@ use wonbon_rule::Kind;
 /// The longest reason, in characters.
 pub const MOST_REASON_CHARACTERS: usize = 1000;
 
-/// Who it was when nobody says: somebody on this machine.
+/// The name that is logged when none is given: a user of this machine.
 pub const LOCAL: &str = "local";
 
 /// What a person can say of a document.
@@ -74,7 +77,7 @@ impl Decision {
     }
 }
 
-/// What an entry of the log tells.
+/// What an entry of the log records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DecisionChange {
     /// A decision was made.
@@ -114,9 +117,9 @@ pub struct DecisionEntry {
     pub change: DecisionChange,
     /// The key of the document.
     pub key: String,
-    /// What was in effect before.
+    /// The decision in effect before.
     pub before: Option<Decision>,
-    /// What is in effect since.
+    /// The decision in effect since.
     pub after: Option<Decision>,
     /// Which entry was taken back, if one was.
     pub undoes: Option<u64>,
@@ -124,7 +127,7 @@ pub struct DecisionEntry {
     pub reason: Option<String>,
 }
 
-/// Who changes what is decided, and why.
+/// Who makes or undoes a decision, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct By<'a> {
     /// Who it is.
@@ -152,13 +155,13 @@ pub(crate) struct DecisionRequest {
 #[derive(Debug, Clone, Copy)]
 enum DecisionAction {
     Decide(Decision),
-    /// Take back the last one; this entry, if one is named.
+    /// Undo the last decision; if an entry is named, it has to be that one.
     Undo(Option<u64>),
 }
 
 impl Store {
-    /// Decides about the document of this key or address. Tells the entry of the log, or none if the
-    /// same was in effect already.
+    /// Decides about the document of this key or address. Returns the entry of the log, or none if the
+    /// same decision was in effect already.
     ///
     /// # Errors
     ///
@@ -174,8 +177,8 @@ impl Store {
         self.change_decision(key, DecisionAction::Decide(decision), by, expected)
     }
 
-    /// Takes the last decision about a document back, so that what was in effect before it is again.
-    /// If an entry is named, it has to be that decision's.
+    /// Undoes the last decision about a document: the decision that it replaced is in effect again.
+    /// If an entry is named, it has to be the entry of the last decision.
     ///
     /// # Errors
     ///
@@ -251,7 +254,7 @@ impl Store {
 }
 
 impl Writer {
-    /// Makes or takes back a decision. The inner error says why nothing was done.
+    /// Makes or undoes a decision. The inner error says why nothing was done.
     pub(crate) fn change_decision(
         &mut self,
         request: &DecisionRequest,

@@ -1,4 +1,4 @@
-//! Documents as they come, as they are stored, and what is said of them.
+//! Documents as they are given to a store and as they are stored, with their verdicts.
 
 use std::borrow::Cow;
 
@@ -72,7 +72,7 @@ pub struct NewDocument<'a> {
     pub published: Option<Timestamp>,
     /// Its address, if that is not the key.
     pub url: Option<Cow<'a, str>>,
-    /// The site it stands on.
+    /// Its site.
     pub site: Option<Cow<'a, str>>,
     /// Who wrote it.
     pub author: Option<Cow<'a, str>>,
@@ -112,7 +112,7 @@ impl<'a> NewDocument<'a> {
     }
 }
 
-/// A [`NewDocument`] that owns everything, for whoever needs it after the caller is gone.
+/// A [`NewDocument`] that owns all its fields, so that it can outlive the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnedDocument {
     /// Everything but the content, which is empty here.
@@ -220,7 +220,7 @@ pub struct StoredDocument {
     pub version: u32,
     /// Its address.
     pub url: Option<String>,
-    /// The site it stands on.
+    /// Its site.
     pub site: Option<String>,
     /// Who wrote it.
     pub author: Option<String>,
@@ -262,8 +262,7 @@ pub struct Edit {
     pub decision_entry: u64,
 }
 
-/// What has to be true of a document for a write to happen. The writer looks, so that nobody can write
-/// in between.
+/// The precondition of a write. The writer checks it, so no other write can come between the check and the write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Expected {
     /// Its key is not known.
@@ -275,7 +274,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// What is wrong with what there is, if something is.
+    /// Why the precondition fails, if it does.
     pub(crate) fn unlike(self, there: Option<Edit>) -> Option<&'static str> {
         match (self, there) {
             (Expected::Absent, Some(_)) => Some("there is one of this key"),
@@ -288,11 +287,10 @@ impl Expected {
     }
 }
 
-/// Where a document stands among others: those decided to be originals first, then the earlier creation,
-/// then the earlier arrival.
+/// The order of documents: those decided to be originals first, then by creation time, then by arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Order {
-    /// Whether nobody decided that it comes first.
+    /// False if it was decided to be the original; such documents sort first.
     pub(crate) usual: bool,
     pub(crate) created: Timestamp,
     pub(crate) row: Row,

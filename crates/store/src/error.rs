@@ -79,7 +79,7 @@ pub enum StoreError {
         /// The store's latest.
         latest: Timestamp,
     },
-    /// A document is not what whoever writes it takes it to be.
+    /// Precondition failed: the document changed since it was read.
     #[error("`{key}` is not as expected: {found}")]
     NotAsExpected {
         /// The document.
@@ -110,22 +110,22 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// Something else is where a store shall be restored.
+    /// The directory to which a store shall be restored is not empty.
     #[error("{} is not empty; nothing is overwritten", path.display())]
     NotEmpty {
         /// The directory.
         path: PathBuf,
     },
-    /// No room left to write; what was acknowledged is safe, and reading goes on.
+    /// The disk is full; what was acknowledged is safe, and reading continues.
     #[error("the disk is full: nothing of this was stored")]
     DiskFull,
-    /// A write failed; what was acknowledged is safe, and reading goes on.
+    /// A write failed; what was acknowledged is safe, and reading continues.
     #[error("writing failed, nothing of this was stored: {what}")]
     WriteFailed {
         /// In the database's words.
         what: String,
     },
-    /// Taking back a failed write failed too: reading goes on, writing needs the store to be opened
+    /// Rolling back a failed write failed too: reading continues, writing needs the store to be opened
     /// again.
     #[error("the store stopped writing after an error and must be opened again: {what}")]
     Stopped {
@@ -170,7 +170,7 @@ pub enum StoreError {
     /// The search index refused.
     #[error(transparent)]
     Search(#[from] wonbon_search::SearchError),
-    /// Something derived cannot catch up with the database; everything else goes on.
+    /// A derived index cannot catch up with the database; everything else continues.
     #[error("{which} is behind and cannot catch up: {what}")]
     Behind {
         /// Search, or the index of shingles.
@@ -184,13 +184,13 @@ pub enum StoreError {
         /// What was asked for.
         key: String,
     },
-    /// The request was wrong: no decision about the document can be taken back, or another than the
+    /// The request was wrong: no decision about the document can be undone, or another than the
     /// one named is the last.
     #[error("{}", nothing_to_undo(key, *entry, *last))]
     NothingToUndo {
         /// The document.
         key: String,
-        /// The entry that was to be taken back, if one was named.
+        /// The entry that was to be undone, if one was named.
         entry: Option<u64>,
         /// The entry that can be.
         last: Option<u64>,
@@ -248,7 +248,7 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 impl StoreError {
-    /// The same error again, for everyone whose write was part of the group that failed.
+    /// A copy of the error, for every client whose write was part of the group that failed.
     pub(crate) fn again(&self) -> StoreError {
         match self {
             StoreError::DiskFull => StoreError::DiskFull,

@@ -1,20 +1,20 @@
-//! Families kept right: what one added, edited or deleted document means for all others.
+//! Keeps families correct: which documents must be judged again when one is added, edited or deleted.
 //!
-//! The promise is that families depend on the documents that are stored, and not on the order in
-//! which they came or on what was deleted since: they are what one gets by taking the documents from
-//! the earliest created to the latest and asking of each whether it copies an original before it.
-//! (Documents created at the very same time are taken in the order in which they were stored.)
+//! The promise: families depend only on the stored documents, not on the order in which they arrived or on what was deleted
+//! since. They are the result of taking the documents from the earliest created to the latest and deciding for each whether
+//! it copies an original before it. (Documents with the same creation time are taken in the order in which they were
+//! stored.)
 //!
-//! How: whether a document is a copy depends only on the originals before it that the rule accepts. So
-//! when an original is new, later originals and copies that the rule accepts are judged again; when
-//! one is gone, its copies are. Each may become or cease to be an original in turn; taking them from
-//! the earliest on, this ends. A document that arrives in the order of creation touches no other.
+//! How: whether a document is a copy depends only on the originals before it that the rule accepts. So when an original is
+//! new, later originals and copies that the rule accepts are judged again; when an original is gone, its copies are judged
+//! again. Each of them may become an original or cease to be one, which affects others. They are taken from the earliest
+//! on, so this terminates. A document that arrives in the order of creation affects no other document.
 //!
-//! What people decided (see `decisions`) changes who comes before whom and who is an original in any
-//! case; the rest is as it was. So families depend on the documents and the decisions in effect.
+//! Decisions by people (see `decisions`) change the order and make some documents originals in any case; everything else
+//! stays the same. So families depend on the documents and on the decisions in effect.
 //!
-//! Everything happens inside the writer's transaction. What was done to the index in memory is noted,
-//! so that it can be undone when the transaction fails.
+//! Everything happens inside the writer's transaction. Changes to the index in memory are recorded, so that they can be
+//! undone when the transaction fails.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, RwLock};
@@ -183,7 +183,7 @@ impl Families {
         Ok(judgement)
     }
 
-    /// What a document's new standing means for the indexes, and for whom it has to be judged again.
+    /// Applies a document's new standing to the indexes and queues the documents that have to be judged again.
     fn take_place(&mut self, record: &Record, judgement: Judgement) -> Result<(), StoreError> {
         match record.standing.kind {
             Kind::Original => {
@@ -255,7 +255,7 @@ impl Families {
         Ok(())
     }
 
-    /// The copies of an original have to be judged again; those behind `after`, if given.
+    /// Queues the copies of an original to be judged again; only those after `after`, if given.
     fn judge_family_again(
         &mut self,
         original: Row,
@@ -271,7 +271,7 @@ impl Families {
         Ok(())
     }
 
-    /// Judges again whoever has to be; then says where `record` stands.
+    /// Judges all queued documents again; then returns the standing of `record`.
     fn judge_again(&mut self, record: &mut Record) -> Result<(), StoreError> {
         if self.again.is_empty() {
             return Ok(());
@@ -309,7 +309,7 @@ impl Families {
         self.done.clear();
     }
 
-    /// The transaction was taken back: so is what it did in memory.
+    /// Undoes in memory the changes of a transaction that was rolled back.
     pub(crate) fn undo(&mut self) -> Result<(), StoreError> {
         let mut index = self.index.write().expect("no one panics with it");
         for done in self.done.drain(..).rev() {
@@ -329,7 +329,7 @@ impl Families {
     }
 }
 
-/// Standing as people are told it; the resemblance only where the decision needed it.
+/// The verdict of a standing, as users see it; the resemblance only where the decision needed it.
 pub(crate) fn verdict(database: &Database, standing: &Standing) -> Result<Verdict, StoreError> {
     Ok(Verdict {
         kind: standing.kind,

@@ -23,21 +23,20 @@ use crate::database::Database;
 use crate::error::StoreError;
 use crate::writer::Request;
 
-/// Changes read from the outbox at a time. Not more: while they are taken in, the database's log cannot
-/// begin anew.
+/// Changes read from the outbox at a time. Not more, because the WAL cannot restart while they are read.
 const BATCH: usize = 512;
 
 /// Fewer changes than these are few for a commit.
 const FEW: u64 = 1000;
 
-/// How long a thread waits for more changes once there are some, unless somebody asks: a hundred
-/// changes at once cost less than a hundred times one, and adds have the cores meanwhile.
+/// How long a thread waits for more changes after the first, unless a caller waits for it. A hundred changes at once
+/// cost less than a hundred single ones, and adds have the cores in the meantime.
 const GATHER: Duration = Duration::from_millis(25);
 
-/// How long nothing comes before the thread has time for other things.
+/// How long there are no changes before the thread tidies up.
 const REST_AFTER: Duration = Duration::from_secs(2);
 
-/// The nice level of a follower: of a core that others want too it gets a tenth.
+/// The nice level of a follower: on a core that other threads want too it gets a tenth of the time.
 #[cfg(target_os = "linux")]
 const FOLLOWER_NICE: i32 = 10;
 
@@ -76,28 +75,28 @@ impl Notifier {
 pub(crate) enum Wake {
     /// There are changes.
     Changed,
-    /// Somebody waits until everything stored so far is seen by readers.
+    /// A caller waits until readers see everything stored so far.
     CatchUp(Sender<Result<(), StoreError>>),
-    /// Somebody waits until everything stored so far is committed too.
+    /// A caller waits until everything stored so far is committed too.
     Commit(Sender<Result<(), StoreError>>),
-    /// A reader found damage, and waits until everything was made anew.
+    /// A reader found damage, and waits until the index is rebuilt.
     Anew(Sender<Result<(), StoreError>>),
 }
 
-/// Something that is made from the documents and can be made again.
+/// An index that is derived from the documents and can be rebuilt from them.
 pub(crate) trait Derived {
     /// What it is, in messages.
     const NAME: &'static str;
-    /// How long a change waits for a commit when few wait with it, and how long when many do: what a
-    /// commit costs is then shared by more.
+    /// How long a change waits for a commit when few changes wait, and how long when many do: then more changes share the
+    /// cost of a commit.
     const COMMIT_AFTER: [Duration; 2];
     /// Changes after which a commit is made however little time has passed.
     const COMMIT_CHANGES: u64;
     /// Whether readers see only what is committed.
     const SEEN_WHEN_COMMITTED: bool;
 
-    /// Opens what is there, which is of no use after damage was found in it; tells the mark of its last
-    /// commit, 0 if there is nothing of use.
+    /// Opens the existing index, which is unusable after damage was found in it. Returns the mark of its last commit, 0 if
+    /// there is nothing usable.
     fn open(&mut self, after_damage: bool) -> Result<u64, StoreError>;
     /// Takes in all documents.
     fn take_all(&mut self, database: &Database) -> Result<(), StoreError>;
@@ -108,13 +107,13 @@ pub(crate) trait Derived {
     /// Makes what was taken in durable, with the mark.
     fn commit(&mut self, mark: u64) -> Result<(), StoreError>;
     /// Nothing has come for [`REST_AFTER`], and everything up to this change is committed: tidies up,
-    /// without keeping the thread. Tells whether to be called again if nothing comes.
+    /// without keeping the thread. Returns whether to call it again if there are still no changes.
     fn rest(&mut self, _mark: u64) -> Result<bool, StoreError> {
         Ok(false)
     }
     /// Ends it.
     fn close(self);
-    /// Whether this error says that what is there is of no use.
+    /// Whether this error means that the existing index is unusable.
     fn is_damage(error: &StoreError) -> bool;
     /// The request that tells the writer which changes are durable in the index.
     fn seen_request(mark: u64) -> Request;
@@ -125,7 +124,7 @@ pub(crate) struct Follower<D> {
     pub(crate) derived: D,
     pub(crate) database: Database,
     pub(crate) requests: SyncSender<Request>,
-    /// Set when there are changes that the thread was told of.
+    /// Set when the thread was notified of changes.
     pub(crate) notified: Arc<AtomicBool>,
 }
 
@@ -153,7 +152,7 @@ impl Progress {
 }
 
 impl<D: Derived> Follower<D> {
-    /// Follows until nobody can wake it any more.
+    /// Runs until every sender of wake-ups is dropped.
     pub(crate) fn run(mut self, wakes: &Receiver<Wake>) {
         // Only Linux applies this to one thread. Where it is refused, the thread keeps its nice level.
         #[cfg(target_os = "linux")]
@@ -243,7 +242,7 @@ impl<D: Derived> Follower<D> {
         Ok(progress)
     }
 
-    /// What is damaged begins anew; what failed otherwise is opened when somebody asks.
+    /// Rebuilds a damaged index. After any other failure the index is opened again at the next request.
     fn after(&mut self, error: StoreError) -> Result<Progress, StoreError> {
         if D::is_damage(&error) { self.open(true) } else { Err(error) }
     }
@@ -253,7 +252,7 @@ impl<D: Derived> Follower<D> {
         let _ = self.requests.try_send(D::seen_request(mark));
     }
 
-    /// Takes in every document, as of one state of the database.
+    /// Takes in every document, from one state of the database.
     fn begin_anew(&mut self, progress: &mut Progress) -> Result<(), StoreError> {
         self.database.connection.execute_batch("BEGIN")?;
         let last = self.database.last_change();
@@ -288,7 +287,7 @@ impl<D: Derived> Follower<D> {
         }
     }
 
-    /// Takes in one batch of changes; tells whether there were any.
+    /// Takes in one batch of changes; returns whether there were any.
     fn take_changes(&mut self, progress: &mut Progress) -> Result<bool, StoreError> {
         let (last, rows) = self.database.changes_after(progress.seen, BATCH)?;
         if rows.is_empty() {
@@ -301,7 +300,7 @@ impl<D: Derived> Follower<D> {
     }
 }
 
-/// The same failure, told to everyone who waits.
+/// A copy of the failure, for every caller that waits.
 fn repeat_error<D: Derived>(error: &StoreError) -> StoreError {
     StoreError::Behind { which: D::NAME, what: error.to_string() }
 }

@@ -20,11 +20,11 @@ pub(crate) struct LoadedIndex {
     pub(crate) index: MemoryIndex,
     /// The mark of the snapshot it came from; 0 when it was built from the features.
     pub(crate) snapshot_mark: u64,
-    /// Why the snapshot was of no use, if it was there.
+    /// Why the snapshot could not be used, if there was one.
     pub(crate) rebuilt: Option<String>,
 }
 
-/// Reads the index as of the database's present state.
+/// Reads the index for the current state of the database.
 pub(crate) fn load_index(
     database: &Database,
     snapshot: &Path,

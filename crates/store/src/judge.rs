@@ -1,15 +1,15 @@
-//! One document against the originals: the decision itself.
+//! The decision: compares one document with the originals.
 //!
-//! Of the originals created before the document that the rule accepts, the one most like it is its
-//! original: the highest resemblance, or under a rule of features the most that agree; ties go to the
-//! earliest. Originals created after it that the rule accepts are told too: they lose their place if
-//! this document becomes an original. A document that a person decided about is an original in any case
-//! (see `decisions`); whoever was decided to be the original stands before all who were not.
+//! Among the originals created before the document that the rule accepts, its original is the one most like it: the one
+//! with the highest resemblance or, under a rule of features, with the most agreeing features. Ties go to the earliest.
+//! Originals created after the document that the rule accepts are returned too: they lose their place if this document
+//! becomes an original. A document about which a person decided is an original in any case (see `decisions`), and documents
+//! decided to be the original come before all others.
 //!
-//! Batch deduplication decides alike, so that the two roads agree document for document.
+//! Batch deduplication decides in the same way, so that store and batch agree on every document.
 //!
-//! Cost: one question to the index, 3 to 6 microseconds; a row read for every candidate, and its text,
-//! shingled again unless it was asked for lately; [`MOST_CANDIDATES`] at most.
+//! Cost: one query of the index, 3 to 6 microseconds; for every candidate a row, and its text, which is shingled again
+//! unless its shingles are cached. At most [`MOST_CANDIDATES`] are verified.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) decision: Option<Decision>,
     pub(crate) fingerprints: Fingerprints,
     pub(crate) features: &'a [u64],
-    /// The shingles, where they are at hand; otherwise they are read from the store.
+    /// The shingles if they are in memory; otherwise they are read from the store.
     pub(crate) shingles: Option<&'a Arc<ElementSet>>,
 }
 
@@ -171,7 +171,7 @@ impl Judge<'_> {
     }
 }
 
-/// Shingle sets asked for lately, up to a number of shingles.
+/// A cache of recently used shingle sets, bounded by its number of shingles.
 #[derive(Debug, Default)]
 pub(crate) struct ShingleCache {
     sets: HashMap<Row, Arc<ElementSet>>,

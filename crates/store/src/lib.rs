@@ -1,22 +1,20 @@
-//! Documents, the decision whether they copy an earlier one, and search, as one durable thing.
+//! A durable store of documents: it decides for each whether it copies an earlier one, and searches the originals.
 //!
-//! At the moment a document is stored it is decided whether it copies an earlier one. Everything is
-//! kept in the database, only originals are searchable. [`Store`] is the handle; a store is a
-//! directory with
+//! The decision is made at the moment a document is stored. All documents are kept in the database; only originals are
+//! searchable. [`Store`] is the handle. A store is a directory with
 //!
 //! | file | is |
 //! |---|---|
-//! | `documents.sqlite` | all that lasts |
+//! | `documents.sqlite` | everything durable |
 //! | `index-….snapshot` | the originals' features, to open quickly; can be built again |
 //! | `search/` | the search index; can be built again |
 //! | `shingles/` | which documents share which shingles; can be built again |
 //! | `mark` | which database the other files belong to |
 //! | `lock` | held by the process that writes |
 //!
-//! The rules of original and copy (DESIGN) hold at every moment, and one promise more: families
-//! depend only on the documents that are stored and on what people decided of them, not on the order in
-//! which they came nor on what was deleted or edited in between. They are what taking all documents in
-//! order of creation gives, which, where nobody decided anything, is also what batch deduplication gives.
+//! Families depend only on the stored documents and on decisions made by people, not on the order in which documents
+//! arrived or on what was deleted or edited in between. They are the families that result from processing all documents in
+//! order of creation. Without decisions by people, batch deduplication gives the same families.
 
 #![warn(unreachable_pub)]
 

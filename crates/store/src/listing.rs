@@ -1,8 +1,8 @@
-//! Lists for people who look around: what came in lately, which families there are.
+//! Lists for browsing: recently stored documents, and families by size.
 //!
-//! Nothing here reads texts. What came in lately costs as many rows as are shown. Families are counted
-//! from the index over copies by their original: one pass over all copies, about a tenth of a second
-//! for a million of them. A part of a family costs the rows before and in it.
+//! Nothing here reads texts. A list of recent documents costs the rows that are shown. Families are counted from the
+//! database's index over copies by their original: one pass over all copies, about a tenth of a second for a million of
+//! them. A part of a family costs the rows before it and in it.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub struct Listed {
     pub stored: Timestamp,
     /// How many versions there were.
     pub version: u32,
-    /// The site it stands on.
+    /// Its site.
     pub site: Option<String>,
     /// Its title.
     pub title: Option<String>,
@@ -47,7 +47,7 @@ pub struct Listed {
     pub decision: Option<Decision>,
 }
 
-/// Where a list of families goes on: behind the one of this size and original.
+/// Where a list of families continues: after the family of this size and original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FamiliesAfter {
     /// How many copies it has.
@@ -74,7 +74,7 @@ pub struct FamilySummary {
 pub struct Families {
     /// Those asked for.
     pub families: Vec<FamilySummary>,
-    /// Where the list goes on, if it does.
+    /// Where the list continues, if it does.
     pub next: Option<FamiliesAfter>,
     /// How many originals have copies.
     pub total: u64,
@@ -92,7 +92,7 @@ pub struct FamilyPart {
 }
 
 impl Store {
-    /// Up to `most` documents by when they first came in, the latest first, behind `before` if given.
+    /// Up to `most` documents by when they were first stored, the latest first, starting after `before` if given.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Store {
         })
     }
 
-    /// Up to `most` families, the largest first, behind `after` if given.
+    /// Up to `most` families, the largest first, starting after `after` if given.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! What changes results: written into a store when it is made, checked whenever it is opened.
+//! The parameters of a store: everything that changes results. They are written into a store when it is created and checked
+//! whenever it is opened.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -23,7 +24,7 @@ const FINGERPRINT_VERSION_NAME: &str = "fingerprint version";
 pub enum SeedSource {
     /// A published seed: anyone can make the same features, and two stores decide alike.
     Number(u64),
-    /// A secret one, kept in the store: nobody outside can tell which few words to change.
+    /// A secret seed, kept in the store: nobody outside can tell which few words to change to avoid detection.
     Secret([u8; 16]),
 }
 

@@ -1,7 +1,7 @@
-//! A document made ready: everything about it that does not depend on other documents.
+//! Prepares a document: computes everything about it that does not depend on other documents.
 //!
-//! This is the dear part of an add (core text, words, shingles, features, compression), so it runs in
-//! the caller's thread; what is left for the one writer is look-ups and inserts.
+//! This is the expensive part of an add (core text, words, shingles, features, compression), so it runs in the caller's
+//! thread. Only look-ups and inserts are left for the one writer.
 //!
 //! Cost: for a text of 2 kB about 10 microseconds for the features and 20 to 30 for compression.
 
@@ -22,15 +22,14 @@ use crate::document::{Content, Expected, MOST_CONTENT_BYTES, NewDocument, check_
 use crate::error::StoreError;
 use crate::params::{MadeBy, StoreParams};
 
-/// The longest text that search is handed in memory.
+/// The longest text that is handed to the search thread in memory.
 const MOST_PLAIN_BYTES: usize = 256 << 10;
 
 /// The level of compression: one at which 2 kB take 10 to 20 microseconds.
 const COMPRESSION_LEVEL: i32 = 1;
-/// In texts up to this long what does not repeat is kept as it is. To read its code, which stands in every text,
-/// and then what is written in it takes half the time of decompressing 2 kB, and a page of results shows
-/// ten. Such a text takes a tenth (Chinese, Japanese), a fifth (Korean) or a third (English) more, and half
-/// the time to read.
+/// Texts up to this many bytes are compressed without Huffman-coded literals. Rebuilding the Huffman table and decoding
+/// with it takes half the time of decompressing 2 kB, and a page of results shows ten texts. Without it a text takes a
+/// tenth (Chinese, Japanese), a fifth (Korean) or a third (English) more space and half the time to read.
 const PLAIN_LITERALS_BYTES: usize = 4 << 10;
 
 /// A document read as far as its features.

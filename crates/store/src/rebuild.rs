@@ -3,15 +3,15 @@
 //! The work happens in a copy of the database beside it, so the old verdicts are in force, and readable,
 //! until the new ones are complete:
 //!
-//! 1. *copy*: the database as of now (`rebuild.sqlite`), with the new parameters and a new identity;
+//! 1. *copy*: the current state of the database (`rebuild.sqlite`), with the new parameters and a new identity;
 //! 2. *features*: every text is shingled again and gets the features and fingerprints of the new parameters;
-//! 3. *decide*: documents are judged from the earliest to the latest, what people decided included;
-//! 4. *publish*: the copy takes the database's name. Everything derived belongs to the old identity, so it
-//!    is built again when the store is next opened.
+//! 3. *decide*: documents are judged from the earliest to the latest; decisions by people stay in effect;
+//! 4. *publish*: the copy is renamed to the database's name. The derived files belong to the old identity, so they
+//!    are rebuilt when the store is next opened.
 //!
-//! Steps 2 and 3 commit every [`GROUP`] documents together with how far they are: the same call after a
-//! kill continues there. If the store was written to in between, or another rule is asked for, the copy is
-//! out of date and the work begins again.
+//! Steps 2 and 3 commit every [`GROUP`] documents together with their progress: after a kill the same call continues from
+//! there. If the store was written to in between, or another rule is asked for, the copy is out of date and the work
+//! starts over.
 //!
 //! Cost: about that of adding all documents, on one thread; twice the disk of the database; 24 bytes a
 //! document in memory beside the index. The store cannot be written to meanwhile.
@@ -37,7 +37,7 @@ use crate::store_files::{StoreFiles, WriteLock};
 /// Documents of one commit.
 const GROUP: usize = 2000;
 
-/// How long it waits for others who have the database open.
+/// How long it waits for other processes that have the database open.
 const PUBLISH_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Entries of the copy's `meta` while it is worked on: what it is a copy of, and how far it is.
@@ -45,7 +45,7 @@ const SOURCE: &str = "rebuild source";
 const PHASE: &str = "rebuild phase";
 const POSITION: &str = "rebuild position";
 
-/// By what a store shall decide; what is not said stays as it is.
+/// The rule and seed by which a store shall decide; a value that is not given stays as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RebuildConfig {
     /// What makes a copy.
@@ -296,7 +296,7 @@ impl<'a> Rebuild<'a> {
         self.commit(RebuildPhase::Decide, 0, 0, progress)
     }
 
-    /// Judges all documents in order; returns how many stand elsewhere than in `source`.
+    /// Judges all documents in order; returns how many have another standing than in `source`.
     fn decide(
         &self,
         source: &Database,

@@ -44,7 +44,7 @@ pub(crate) fn search_identity(identity: &str) -> String {
 /// What everyone sees of search.
 pub(crate) struct SearchState {
     pub(crate) reader: RwLock<Option<SearchReader>>,
-    /// Why the index began anew, if it did.
+    /// Why the index was rebuilt, if it was.
     pub(crate) rebuilt: RwLock<Option<String>>,
     /// Texts of originals that were just stored.
     texts: RecentValues<Fingerprints, Arc<str>>,
@@ -174,7 +174,7 @@ impl Derived for SearchFollowing {
 /// A page of results.
 #[derive(Debug, Clone, Default)]
 pub struct SearchResults {
-    /// How many originals match, whatever the page.
+    /// How many originals match, on all pages.
     pub total: u64,
     /// The page, best first.
     pub results: Vec<SearchResult>,
@@ -204,8 +204,8 @@ impl Store {
         Ok(found.unwrap_or_default())
     }
 
-    /// As [`search`](Self::search), if no more than about so many originals are to be looked at; `None` if not, or
-    /// if that cannot be told before.
+    /// As [`search`](Self::search), if the query is estimated to visit no more than about this many originals; `None` if it
+    /// would visit more, or if this cannot be estimated in advance.
     ///
     /// # Errors
     ///
@@ -276,7 +276,7 @@ impl Store {
         answer.recv().map_err(|_| ended())?
     }
 
-    /// Why the search index began anew when the store was opened, if it did.
+    /// Why the search index was rebuilt when the store was opened, if it was.
     #[must_use]
     pub fn search_rebuilt(&self) -> Option<String> {
         self.inner.search.rebuilt.read().expect("no one panics with it").clone()
@@ -309,7 +309,7 @@ impl Inner {
     pub(crate) fn open_search_reader(&self) -> Result<(), StoreError> {
         let identity = search_identity(&self.identity);
         let reader = match SearchReader::open(&self.files.search(), &identity) {
-            // A reader changes nothing: whoever writes will begin anew.
+            // A reader changes nothing: the writing process will rebuild the index.
             Err(SearchError::Damaged { .. } | SearchError::OtherIdentity { .. }) => None,
             opened => opened?,
         };

@@ -36,7 +36,7 @@ const BATCH: usize = 4096;
 /// What everyone sees of the index of shingles.
 pub(crate) struct ShingleState {
     pub(crate) reader: RwLock<Option<ShingleReader>>,
-    /// Why it began anew, if it did.
+    /// Why the index was rebuilt, if it was.
     pub(crate) rebuilt: RwLock<Option<String>>,
     /// Sketches of documents that were just stored, by the names of their shingle sets.
     sketches: RecentValues<u64, ShingleSketch>,
@@ -172,7 +172,7 @@ impl Derived for ShingleFollowing {
 }
 
 impl Store {
-    /// The index of shingles as of now: everything stored so far is in it.
+    /// The current index of shingles: everything stored so far is in it.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl Store {
     }
 
     /// The documents that share some of these values and pass `keep`. Damage that is found in the index
-    /// makes it begin anew.
+    /// causes a rebuild.
     pub(crate) fn candidates(
         &self,
         values: &[u64],
@@ -210,7 +210,7 @@ impl Store {
         Ok(last.saturating_sub(self.inner.shingles.seen.load(Ordering::Relaxed)))
     }
 
-    /// Why the index of shingles began anew when the store was opened, if it did.
+    /// Why the index of shingles was rebuilt when the store was opened, if it was.
     #[must_use]
     pub fn shingles_rebuilt(&self) -> Option<String> {
         self.inner.shingles.rebuilt.read().expect("no one panics with it").clone()
@@ -218,7 +218,7 @@ impl Store {
 }
 
 impl Inner {
-    /// What keeps the index of shingles up.
+    /// What keeps the index of shingles up to date.
     pub(crate) fn shingle_following(&self, writes: bool) -> ShingleFollowing {
         ShingleFollowing {
             directory: self.files.shingles(),
@@ -230,7 +230,7 @@ impl Inner {
         }
     }
 
-    /// Brings the index of shingles up to the database; anew, after damage was found in it.
+    /// Brings the index of shingles up to date with the database; rebuilds it if damage was found.
     fn catch_up_shingles(&self, after_damage: bool) -> Result<(), StoreError> {
         let (reply, answer) = mpsc::channel();
         let wake = if after_damage { Wake::Anew(reply) } else { Wake::CatchUp(reply) };

@@ -1,23 +1,21 @@
 //! Sweeps: which dated pass of a crawl saw which document, and where it saw redirects.
 //!
-//! A sweep covers the sites it saw, each by at least one document or redirect. A document that such a
-//! sweep did not see was not there; of a site that it did not see at all it says nothing. So a crawl may
-//! visit some sites more often than others, and a pass that was cut short kills no page of a site it
-//! did not reach.
+//! A sweep covers the sites it saw, each by at least one document or redirect. A document of a covered site that the sweep
+//! did not see did not exist then; about sites that the sweep did not see it says nothing. So a crawl may visit some sites
+//! more often than others, and a pass that was cut short does not mark the pages of unvisited sites as gone.
 //!
-//! What is kept of sightings are runs: a document was seen in every sweep of its site from the first
-//! to the last of a run, as one version. A page that stays as it is for a hundred sweeps is one row
-//! of about 30 bytes; seeing it once more moves the end of the run. A run ends when the page changes, is
-//! missed once, or goes to another site.
+//! Sightings are stored as runs: a document was seen in every sweep of its site from the first to the last of a run, as one
+//! version. A page that does not change for a hundred sweeps is one row of about 30 bytes; seeing it once more moves the end
+//! of the run. A run ends when the page changes, is missed once, or moves to another site.
 //!
-//! A document that is stored as it came is recognised by the fingerprint of its bytes before anything
-//! else is made of it: no core text, words, features or compression. What a sweep costs beyond reading
-//! it are its new and changed documents, and one look-up and one small update for each of the others.
+//! An unchanged document is recognised by the fingerprint of its bytes before anything is computed from it: no core text,
+//! words, features or compression. So beyond reading its input, a sweep costs the adding of its new and changed documents,
+//! and one look-up and one small update for each of the others.
 //!
-//! Guarantee: sweeps are added in the order of their dates; the latest may be continued, and doing so
-//! twice changes nothing. A sighting is in the transaction that stores the document.
+//! Guarantee: sweeps are added in the order of their dates. The latest may be continued, and doing so twice changes nothing.
+//! A sighting is stored in the same transaction as its document.
 //!
-//! Not here: what follows from sightings (`questions`).
+//! Not here: the questions that are answered from sightings (`questions`).
 
 use std::sync::mpsc::{self, Receiver};
 
@@ -41,7 +39,7 @@ pub struct Sighting {
     pub version: u32,
 }
 
-/// An address that a sweep saw lead elsewhere.
+/// A redirect that a sweep saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
     /// The address.
@@ -50,7 +48,7 @@ pub struct Redirect {
     pub target: String,
     /// The date of the sweep.
     pub sweep: Timestamp,
-    /// The site it stands on; unknown means that of the address.
+    /// Its site; unknown means that of the address.
     pub site: Option<String>,
 }
 
@@ -65,7 +63,7 @@ impl Redirect {
     }
 }
 
-/// A document that is stored as it came: nothing has to be made of it. It carries its content, because the
+/// A document that is stored with the same content already. It carries its content, because the
 /// stored document may change before the writer notes the sighting; then the writer adds it in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
@@ -99,7 +97,7 @@ pub struct PendingRedirect {
 }
 
 impl PendingRedirect {
-    /// Waits until the redirect is durable, and tells whether it was new.
+    /// Waits until the redirect is durable, and returns whether it was new.
     ///
     /// # Errors
     ///
@@ -169,7 +167,7 @@ impl Store {
         })
     }
 
-    /// Notes that a sweep saw an address lead elsewhere; tells whether that was new, once it is
+    /// Stores a redirect that a sweep saw; returns whether it was new, once it is
     /// durable.
     ///
     /// # Errors

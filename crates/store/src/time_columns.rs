@@ -1,4 +1,4 @@
-//! Times in columns: integers, in microseconds since 1970.
+//! Timestamps as database columns: integers, in microseconds since 1970.
 
 use rusqlite::Row as SqlRow;
 use wonbon_time::Timestamp;

@@ -1,10 +1,13 @@
-//! Whether everything in a store agrees with everything else.
+//! Verifies that all parts of a store agree.
 //!
-//! Nothing that is kept is believed: the database is checked page by page, every row against its
-//! fingerprint, every text against its compressor's checksum; words, shingles and features are made
-//! again from the text and looked up in the index of shingles; families are decided again from the first
-//! document to the last; old versions, sightings, redirects and watched documents are compared with what
-//! they belong to; what is decided of documents is compared with the log of decisions; the index in memory and the search index are compared with the originals.
+//! Everything is read, and everything derived is computed again and compared:
+//!
+//! - every page of the database is checked, every row against its fingerprint, every text against its compressor's checksum;
+//! - words, shingles and features are computed again from the text and looked up in the index of shingles;
+//! - families are decided again from the first document to the last;
+//! - old versions, sightings, redirects and watched documents are compared with the documents they belong to;
+//! - the decisions in effect are compared with the log of decisions;
+//! - the index in memory and the search index are compared with the originals.
 //!
 //! Cost: about that of adding all documents again, without the writing.
 
@@ -25,13 +28,13 @@ use crate::store::{Inner, Store};
 use crate::sweeps::Sighting;
 use wonbon_rule::Kind;
 
-/// How many differences are told in words.
+/// How many differences are described in words.
 const MOST_TOLD: usize = 20;
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Documents that were looked at.
+    /// Documents that were verified.
     pub documents: u64,
     /// How many differences there are.
     pub differences: u64,

@@ -1,14 +1,12 @@
-//! The one writer: takes what is queued, decides in order, commits once, then acknowledges. Which thread
-//! does this, `writer_queue` decides.
+//! The one writer: takes all queued requests, decides in order, commits once, then acknowledges. `writer_queue` chooses the
+//! thread that does this.
 //!
-//! Atomic by construction: whatever the timing of the clients, documents are decided one after
-//! another, so two copies stored at the same moment give exactly one original. A group is whatever
-//! has queued up while the last one was committed: one document from a single client, hundreds from
-//! many, so that an fsync is shared by all who wait for it.
+//! Decisions are serial by construction: whatever the timing of the clients, documents are decided one after another, so two
+//! copies stored at the same moment give exactly one original. A group is all requests that were queued while the previous
+//! group was committed: one document from a single client, hundreds from many clients, which then share one fsync.
 //!
-//! Guarantee: an acknowledged document is durable. When a commit fails, the transaction and what it
-//! did to the index in memory are taken back, every client of the group gets the error, and the next
-//! group is tried as if nothing had happened.
+//! Guarantee: an acknowledged document is durable. When a commit fails, the transaction and its changes to the index in
+//! memory are rolled back, every client of the group gets the error, and the next group is tried as if nothing had happened.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,7 +49,7 @@ pub(crate) enum Request {
         watch: bool,
         reply: Sender<Result<bool, StoreError>>,
     },
-    /// Something is decided of a document, or taken back; answers with the entry in the log.
+    /// A decision about a document is made or undone; answers with the entry in the log.
     Decide(Box<DecisionRequest>, Sender<Result<Option<DecisionEntry>, StoreError>>),
     /// The search index has seen the changes up to this one.
     SearchHasSeen(u64),
@@ -59,11 +57,11 @@ pub(crate) enum Request {
     ShinglesHaveSeen(u64),
     /// Everything queued before is committed, and the snapshot is written.
     Flush(Sender<Result<(), StoreError>>),
-    /// The last request there will be.
+    /// The last request: the writer ends after it.
     End,
 }
 
-/// What a request did, told once it is durable.
+/// The result of a request, sent once it is durable.
 enum Answer {
     Added(Added, Sender<Result<Added, StoreError>>),
     Told(bool, Sender<Result<bool, StoreError>>),
@@ -71,7 +69,7 @@ enum Answer {
         Result<Option<DecisionEntry>, StoreError>,
         Sender<Result<Option<DecisionEntry>, StoreError>>,
     ),
-    /// Nothing was done, and the rest of the group is none the worse for it.
+    /// Nothing was done; the other requests of the group are not affected.
     NotAdded(StoreError, Sender<Result<Added, StoreError>>),
     NotTold(StoreError, Sender<Result<bool, StoreError>>),
 }
@@ -89,7 +87,7 @@ pub(crate) struct Writer {
     search_mark: u64,
     shingles_mark: u64,
     forgotten: u64,
-    /// Why it writes no more.
+    /// Why it no longer writes.
     stopped: Option<String>,
     /// Told of every document of a commit, then of the commit.
     stored: Box<ToldOfStored>,
@@ -122,7 +120,7 @@ impl Writer {
         })
     }
 
-    /// Serves these requests; what only tells how far something is needs no commit.
+    /// Serves these requests; a request that only reports the progress of a follower needs no commit.
     pub(crate) fn serve_all(&mut self, mut group: Vec<Request>) {
         group.retain(|request| match request {
             Request::SearchHasSeen(mark) => {
@@ -394,7 +392,7 @@ impl Writer {
         behind >= index.len() as u64 / 2
     }
 
-    /// Writes the snapshot when it is time, and forgets changes that nobody needs any more.
+    /// Writes the snapshot when it is due, and removes changes that all followers have seen.
     pub(crate) fn maintain(&mut self, flush: bool) -> Result<(), StoreError> {
         let last = self.families.last_change;
         let due = self.is_snapshot_due();

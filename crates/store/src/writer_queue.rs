@@ -1,4 +1,4 @@
-//! The queue of requests to the writer, and who serves it.
+//! The queue of requests to the writer, and which thread serves it.
 //!
 //! One thread at a time is the active writer: the one that holds the lock on [`ActiveWriter`]. The store's
 //! own thread serves the queue, and so does a client that waits for its answer anyway and finds the lock
@@ -31,14 +31,14 @@ pub(crate) struct WriterQueue {
     wake_sender: SyncSender<()>,
 }
 
-/// Whoever holds it is the writer.
+/// The thread that holds its lock is the writer.
 struct ActiveWriter {
     writer: Writer,
     queue: Receiver<Request>,
     ended: bool,
 }
 
-/// The thread that serves what no client does.
+/// The thread that serves requests that no client serves.
 pub(crate) struct WriterThread {
     active: Arc<Mutex<Option<ActiveWriter>>>,
     woken: Receiver<()>,
@@ -62,7 +62,7 @@ impl WriterQueue {
         (WriterQueue { requests, active, wake_sender }, thread)
     }
 
-    /// The entrance of the queue, for what needs no answer and can wait until somebody writes.
+    /// The sender of the queue, for requests that need no answer and can wait until the next write.
     pub(crate) fn requests(&self) -> SyncSender<Request> {
         self.requests.clone()
     }
@@ -74,8 +74,7 @@ impl WriterQueue {
         Ok(())
     }
 
-    /// Queues a request whose answer is waited for here; serves it, and whatever else is queued, if
-    /// nobody is at it.
+    /// Queues a request whose answer this thread waits for. If no other thread is the active writer, it serves the queue.
     pub(crate) fn enqueue_and_serve(&self, request: Request) -> Result<(), StoreError> {
         self.push(request)?;
         match self.active.try_lock() {
@@ -112,7 +111,7 @@ impl WriterQueue {
     }
 }
 
-/// What a request is told that comes too late.
+/// The error of a request that comes after the writer has ended.
 pub(crate) fn writer_ended() -> StoreError {
     StoreError::Stopped { what: "the writer has ended".to_owned() }
 }
@@ -141,7 +140,7 @@ impl WriterThread {
 }
 
 impl ActiveWriter {
-    /// Serves what is queued; tells whether nothing is left for the thread to do.
+    /// Serves the queued requests; returns whether nothing is left for the thread to do.
     fn serve(&mut self, who: Who) -> bool {
         let mut group = Vec::new();
         let mut flushes = Vec::new();

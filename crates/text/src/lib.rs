@@ -1,7 +1,7 @@
 //! Bytes to core text, links, words and shingles.
 //!
-//! The first half of a document's way: everything that follows (features, sketches, joins, the
-//! store) sees only what this crate makes of the bytes, so the online and the batch road agree.
+//! Everything that follows (features, sketches, joins, the store) sees only what this crate makes of the bytes, so stores
+//! and batch runs agree.
 
 #![warn(unreachable_pub)]
 

@@ -42,7 +42,7 @@ pub fn made_small(text: &str) -> Option<Vec<u8>> {
     Some(small)
 }
 
-/// Makes the ASCII and Hangul at the beginning small, up to the size of a block, and tells how many bytes
+/// Makes the ASCII and Hangul at the beginning small, up to the size of a block, and returns how many bytes
 /// that is.
 fn take_block(bytes: &mut [u8]) -> usize {
     if let Some(block) = bytes.first_chunk_mut() {
@@ -55,7 +55,7 @@ fn take_block(bytes: &mut [u8]) -> usize {
     taken
 }
 
-/// Makes the first character small and tells its length; `None` if it is not simple.
+/// Makes the first character small and returns its length; `None` if it is not simple.
 fn make_small(bytes: &mut [u8]) -> Option<usize> {
     let bits = |byte: u8| u32::from(byte & 0x3F);
     match bytes {

@@ -192,7 +192,7 @@ impl<S: WordSink> Walker<'_, S> {
         }
     }
 
-    /// Takes up to 64 bytes of ASCII and Hangul; tells how many.
+    /// Takes up to 64 bytes of ASCII and Hangul; returns how many.
     #[inline]
     fn block(&mut self, ahead: &[u8]) -> usize {
         let mut block = [0_u8; BLOCK_BYTES];
@@ -302,7 +302,7 @@ impl<S: WordSink> Walker<'_, S> {
     }
 
     /// Takes Han and kana that stand for themselves, straight from the text, as long as what follows
-    /// cannot be a mark on them. Tells whether there were any.
+    /// cannot be a mark on them. Returns whether there were any.
     #[inline]
     fn single_words(&mut self) -> bool {
         let bytes = self.text.as_bytes();

@@ -1,4 +1,4 @@
-//! The 1997 paper whole: a collection clustered by its sketches.
+//! The clustering of the 1997 paper: a collection is clustered by its sketches.
 //!
 //! Broder, Glassman, Manasse and Zweig, "Syntactic Clustering of the Web". The phases are theirs:
 //!

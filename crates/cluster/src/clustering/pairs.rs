@@ -1,5 +1,5 @@
-//! From sketches to pairs: duplicates are set aside, shingles are sorted and merged, and every shingle
-//! that several documents have becomes a pair of them, which are counted.
+//! From sketches to pairs: duplicates are set aside, shingles are sorted and merged, and for every two documents the shared
+//! shingles are counted.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Verdicts on disk: a run that is killed while it writes its results does not decide again.
+//! Verdicts on disk, so that a run that is killed while it writes its results does not decide again.
 
 use std::path::Path;
 

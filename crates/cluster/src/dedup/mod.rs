@@ -1,4 +1,4 @@
-//! A corpus without its copies: the whole job, from files to files.
+//! Deduplication of a corpus: the whole job, from input files to output files.
 //!
 //! 1. *read*: every document becomes numbers in columns (`corpus`), with several threads;
 //! 2. *order*: keep order; documents with the same set of shingles are represented by one;

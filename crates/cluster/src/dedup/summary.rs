@@ -1,4 +1,4 @@
-//! What a run of `dedup` did, in numbers.
+//! The numbers that a run of `dedup` reports.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

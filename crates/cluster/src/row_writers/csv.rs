@@ -1,4 +1,4 @@
-//! CSV: the header as it was read, then kept records; annotated ones have four more fields.
+//! CSV: the header as it was read, then the kept records; annotated records have four more fields.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,9 +1,8 @@
-//! Rows of the inputs as they come out: those that are kept, or all of them with their verdicts.
+//! Writes rows of the inputs to the output: the kept rows, or all rows with their verdicts.
 //!
-//! Every format has a writer ([`RowWriter`]): JSON lines, CSV, Parquet, WARC, and files that are one
-//! document each. A kept row is written byte for byte as it was read (a Parquet row: the same values
-//! in the same columns). An annotated row has four more fields ([`VERDICT_FIELDS`]); WARC records and
-//! whole files have no place for them and are not written.
+//! Every format has a writer ([`RowWriter`]): JSON lines, CSV, Parquet, WARC, and files that are one document each. A kept
+//! row is written byte for byte as it was read (a Parquet row: the same values in the same columns). An annotated row has
+//! four more fields ([`VERDICT_FIELDS`]). WARC records and whole files have no place for these fields and are not annotated.
 //!
 //! Cost: rows are found by counting; only Parquet is decoded a second time.
 

@@ -1,4 +1,4 @@
-//! Parquet: record batches without the rows that go, so that columns nobody knows survive untouched.
+//! Parquet: record batches without the dropped rows, so that columns unknown to us are preserved.
 //!
 //! The written file has the columns, types and compression of the read one; its pages are laid out
 //! anew. The families of a run with a Parquet input are a Parquet file as well.

@@ -2,7 +2,7 @@
 //!
 //! The grammar is RFC 4180 as it is met in the wild: a field that begins with a quote goes on to the
 //! next single quote, over line breaks and separators, and two quotes inside are one; a quote
-//! elsewhere is a character like others; lines end in LF or CRLF, blank ones are passed over. The
+//! elsewhere is a character like others; lines end in LF or CRLF, blank ones are skipped. The
 //! separator is a comma, or what separates a header without commas: semicolon or tab.
 //!
 //! Why not a crate: a record has to be cut out of a stream as the bytes it is, because kept rows go
@@ -104,7 +104,7 @@ enum Place {
     BehindQuote,
 }
 
-/// Tells at the end of every line whether the record goes on behind it.
+/// Tells at the end of every line whether the record continues after it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cutter {
     place: Place,
@@ -154,7 +154,7 @@ impl Cutter {
     }
 }
 
-/// Unescapes the fields of a record in place and tells where each stands; `false` if its last quote
+/// Unescapes the fields of a record in place and returns where each stands; `false` if its last quote
 /// is not closed.
 fn split(record: &mut [u8], separator: u8, fields: &mut Vec<(usize, usize)>) -> bool {
     fields.clear();

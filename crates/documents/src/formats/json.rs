@@ -2,7 +2,7 @@
 //!
 //! The line is parsed in place: strings are unescaped where they stand and handed out as slices of
 //! the batch, so a document's text is not copied once between the file and its words. The price is
-//! that the line is no longer JSON or CSV afterwards; who needs it again keeps a copy.
+//! that the line is no longer JSON or CSV afterwards; a caller that needs it again keeps a copy.
 //!
 //! Guarantee: a line that is not a JSON object with usable fields is an error of that line alone.
 
@@ -61,7 +61,7 @@ impl RowParser {
     }
 
     /// Calls `each` with the number of every line, counted from one, and its document, or why it is
-    /// none. Blank lines are passed over. What has neither id nor URL is called by `place`, which gets
+    /// none. Blank lines are skipped. What has neither id nor URL is called by `place`, which gets
     /// the number.
     pub fn for_each_row(
         &mut self,

@@ -9,7 +9,7 @@
 //!
 //! Cost: one copy of the input; a batch's memory is its lines, and only a single line longer than a
 //! batch makes one larger, up to [`Limits::line_bytes`](crate::Limits::line_bytes). A longer line is
-//! passed over: its row is an error, and the next line is read.
+//! skipped: its row is an error, and the next line is read.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ struct Line {
 impl Lines {
     /// Calls `each` with the number of every line, counted from one, its bytes without the line break,
     /// followed by at least [`PADDING`] readable bytes of no meaning, and its length; or that it was too
-    /// long. Blank lines are passed over.
+    /// long. Blank lines are skipped.
     pub(crate) fn for_each_padded(
         &mut self,
         mut each: impl FnMut(u64, Result<(&mut [u8], usize), RowError>),
@@ -181,7 +181,7 @@ impl LineReader {
     }
 
     /// Appends one line with its break, or one record; none at the end. Of a line that is too long only
-    /// a placeholder is appended; the rest is passed over.
+    /// a placeholder is appended; the rest is skipped.
     fn next_line(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Line>, InputError> {
         let (number, from) = (self.next_line, bytes.len());
         let limit = self.source.limits.line_bytes();

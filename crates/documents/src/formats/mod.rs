@@ -55,7 +55,7 @@ pub(crate) type Visitor<'v> = dyn FnMut(Option<u64>, RowOutcome<'_>) + 'v;
 /// Reads one file of one format.
 pub(crate) trait FormatReader: Send {
     /// Reads the next rows; `false` at the end. What cannot be read is told in the piece, and reading
-    /// goes on behind it where the format allows.
+    /// continues after it where the format allows.
     fn next_into(&mut self, piece: &mut Piece) -> bool;
 
     /// The names of the fields of the first row; none if there is no row or rows have no fields.
@@ -143,7 +143,7 @@ pub struct Piece {
     pub file: usize,
     /// Its rows.
     pub rows: Rows,
-    /// Records that were passed over while it was cut.
+    /// Records that were skipped while it was cut.
     pub passed_over: u64,
     /// Why the file, or this part of it, cannot be read on behind the rows.
     pub broken: Option<String>,

@@ -5,11 +5,11 @@
 //! is the document of the record that has its body, seen again: that record is looked up by the digest
 //! of the payload, or without one by its name, among the responses read before, in this file or an earlier one of
 //! the same run, and read a second time. All other records (requests, metadata, images, errors,
-//! revisits of what is not here) are passed over and counted.
+//! revisits of what is not here) are skipped and counted.
 //!
 //! Records are read one after the other by one thread, which only inflates; heads, content codings,
 //! charsets and core text are the work of all threads. A damaged record is told with the place where
-//! it begins, and reading goes on behind it.
+//! it begins, and reading continues after it.
 //!
 //! Cost: a batch of blocks; of each response some 50 bytes to be found again.
 
@@ -252,7 +252,7 @@ fn in_words(error: &WarcError) -> String {
     }
 }
 
-/// The record as one that may be a row; none if it is to be passed over.
+/// The record as one that may be a row; none if it is to be skipped.
 fn record_of<R: Read>(
     found: &mut FoundRecord<'_, R>,
     place: Option<Place>,

@@ -5,9 +5,8 @@
 //! that is in two lists ends the search. Lists come in ascending order from the tree, so they are
 //! merged rather than compared each with each.
 //!
-//! Cost: two to six descents, and as much as the lists are long. A feature that many originals share,
-//! such as one of a template, makes its list as long as that: this is what the paper's figure 2 holds
-//! against it.
+//! Cost: two to six descents, plus the length of the lists. A feature that many originals share, such as that of a
+//! template, has a long list: the paper's figure 2 shows this weakness.
 
 use std::cmp::Ordering;
 

@@ -13,7 +13,7 @@
 //! A coordinate has 32 bits, as in the papers; a feature has 64. The trees hold the low half of each
 //! feature, which misses no original; what they find is compared with the whole features, kept in a
 //! table of their own, before it counts. Pages have 1,024 bytes, as in the papers; accesses are
-//! counted by SQLite, and those of the comparison are told apart, because the papers had none.
+//! counted by SQLite, and those of the comparison are distinguished, because the papers had none.
 //!
 //! Cost: see `docs/papers-indexes.md`, with measurements.
 //!

@@ -1,8 +1,8 @@
-//! How many pages SQLite was asked for, counted by SQLite itself.
+//! The number of page accesses, counted by SQLite itself.
 //!
-//! Every time one of its trees needs a page, SQLite asks its page cache, and counts whether the page
-//! was there. Hits and misses together are the page accesses of the papers, who had no such cache to
-//! tell apart. `rusqlite` has no name for these counters, so they are read through its raw bindings.
+//! When one of its trees needs a page, SQLite asks its page cache and counts a hit or a miss. Hits and misses together are
+//! the page accesses of the papers, which did not have such a cache. `rusqlite` does not expose these counters, so they are
+//! read through its raw bindings.
 //!
 //! Cost: two calls, well under a microsecond.
 

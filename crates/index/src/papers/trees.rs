@@ -50,7 +50,7 @@ pub trait Trees: std::fmt::Debug {
         originals.iter().try_for_each(|(row, features)| self.insert(connection, *row, features))
     }
 
-    /// Removes an original from every tree; tells whether it was in all of them.
+    /// Removes an original from every tree; returns whether it was in all of them.
     fn remove(&self, connection: &Connection, row: Row, features: &Six) -> rusqlite::Result<bool>;
 
     /// Hands over the originals that seem to agree in two places, in the papers' order, until told

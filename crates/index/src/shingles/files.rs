@@ -1,7 +1,7 @@
-//! The files of an index: segments, and a list that says which of them count.
+//! The files of an index: segments, and a list of the segments that are valid.
 //!
-//! The list appears whole or not at all, after the segments that it names are durable; a segment that
-//! it does not name is a leftover and removed. So an index is always as of one moment: that of its mark.
+//! The list is replaced atomically after the segments that it names are durable. A segment that it does not name is a
+//! leftover and is removed. So the files are always one consistent state of the index: the state of its mark.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

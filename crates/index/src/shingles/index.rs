@@ -1,7 +1,7 @@
-//! The index: its segments, when they are merged and written, and who reads them.
+//! The index: its segments, when they are merged and written, and its readers.
 //!
-//! One owner puts documents in; any number of readers hold the segments of some moment. Batches become
-//! segments in memory, merged with their like; [`ShingleIndex::write`] makes one file of them.
+//! One owner adds documents; any number of readers hold the segments of a snapshot. Batches become segments in memory, which
+//! are merged with others of similar size; [`ShingleIndex::write`] writes them as one file.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -107,7 +107,7 @@ impl ShingleIndex {
         Ok(())
     }
 
-    /// Makes everything durable. `mark` is the caller's: what the index is as of.
+    /// Makes everything durable. `mark` is the caller's number of the last change in the index.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ fn merge_from(segments: &[Arc<Segment>]) -> usize {
     from.min(segments.len().saturating_sub(1))
 }
 
-/// The index as of one moment.
+/// An immutable snapshot of the index.
 #[derive(Debug, Clone, Default)]
 pub struct ShingleReader {
     segments: Vec<Arc<Segment>>,

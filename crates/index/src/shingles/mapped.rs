@@ -1,7 +1,7 @@
-//! The bytes of a segment: in memory, or a file that is mapped.
+//! The bytes of a segment: in memory, or a memory-mapped file.
 //!
-//! Mapped, because an answer touches a few hundred places of a file that may be larger than memory, and
-//! reading each by a system call costs three times as much as the look-up.
+//! Why mapped: an answer reads a few hundred places of a file that may be larger than memory, and a system call for each
+//! would cost three times as much as the look-up.
 #![allow(unsafe_code)]
 
 use std::fs::File;

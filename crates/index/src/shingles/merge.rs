@@ -1,4 +1,4 @@
-//! Several segments as one: what newer ones hide is dropped.
+//! Merges several segments into one; entries that a newer segment hides are dropped.
 //!
 //! Cost: one pass over all postings, about 20 nanoseconds each; memory for the tables of documents.
 

@@ -1,10 +1,9 @@
 //! Which documents share shingles with a text: an inverted index of <shingle, document>.
 //!
 //! Broder et al. 1997 sort all pairs of a shingle's value and a document to find what shares what.
-//! Here the pairs stand sorted, and documents come and go. What is indexed of a document is its
-//! modulus sketch ([`ShingleSampler`]): one shingle in eight of a long document, all of a short one.
-//! What is asked with is every shingle of the text, so that the sample is taken on one side only and a
-//! quotation of a paragraph is found wherever it stands.
+//! Here the pairs are kept sorted while documents are added and removed. A document is indexed by its modulus sketch
+//! ([`ShingleSampler`]): one shingle in eight of a long document, all of a short one. A query uses every shingle of its
+//! text, so only one side is sampled, and a quoted paragraph is found anywhere in a document.
 //!
 //! How: pairs live in immutable segments ([`Segment`]): the newest in memory, older ones in files that
 //! are mapped, each about twice as large as all newer ones together. A document in a newer segment hides
@@ -15,8 +14,7 @@
 //! segment, 0.2 to 0.5 microseconds, and no more than [`POSTING_BUDGET`] bytes beyond that: the rarest
 //! shingles first, the commonest not at all, as in the paper.
 //!
-//! It holds no truth of its own: it can be built again from the texts, and whoever asks verifies what
-//! it answers.
+//! The index is derived data: it can be rebuilt from the texts, and callers verify its answers.
 
 mod candidates;
 mod files;

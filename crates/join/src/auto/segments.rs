@@ -4,8 +4,8 @@
 //! they filled together before. Each then passes over all records to keep its ends of lists. In
 //! *segments*: each thread has a range of probes for itself and an index of its own, which it
 //! fills as it goes, just as a single thread does. Nothing is shared, nothing is read twice but
-//! the size window before a segment. Who has finished takes over a part from the end of the
-//! segment that has most left, so a wrong estimate costs little.
+//! the size window before a segment. An idle thread steals from the tail of the longest remaining
+//! segment, so a wrong estimate costs little.
 //!
 //! Segments do the least work where windows are small; the windows of all segments but the
 //! first are indexed twice, so for low thresholds or many threads the probes are interleaved.

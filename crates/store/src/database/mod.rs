@@ -45,17 +45,17 @@ pub(crate) use decisions::find_disagreements;
 pub(crate) use record::{Record, Standing};
 use schema::{APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION, migrate};
 
-/// Pages of the database kept in memory by a connection, in KiB. Few: when a page of the index of keys
-/// was split, SQLite looks at every page it keeps at the end of the transaction (until the database has
-/// a gigabyte), which with 128 MB took a fifth of the writer's time. The system keeps the rest.
+/// The page cache of a connection, in KiB. It is small because SQLite, when a page of the index of keys was split,
+/// looks at every cached page at the end of the transaction (until the database has a gigabyte); with 128 MB this took
+/// a fifth of the writer's time. The operating system caches the other pages.
 const WRITER_CACHE_KIB: i32 = 16 << 10;
 
-/// Less: there are as many readers as questions at once, and what they need again and again, the inner
-/// pages of the trees, is some hundred pages.
+/// Less: each concurrent question has a reader, and the pages that readers need again and again, the inner
+/// pages of the trees, are some hundred.
 const READER_CACHE_KIB: i32 = 4 << 10;
 
-/// What of the database's file a reader looks at in the system's memory instead of copying pages out of it: a
-/// tenth of a query's time. Address space only; SQLite maps no more than this.
+/// How much of the database's file a reader maps into memory. Mapping instead of copying pages saves a tenth of a
+/// query's time. It takes address space only; SQLite maps no more than this.
 const READER_MAPPED_BYTES: i64 = 0x7FFF_0000;
 
 const CHECKPOINTER_CACHE_KIB: i32 = 64;
@@ -71,7 +71,7 @@ fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cell_size_check", true)
 }
 
-/// A connection to a database's file as it is, whatever its log says: for files to which nobody writes.
+/// A connection to a database's file alone, without its WAL: for files to which nobody writes.
 /// SQLite neither locks it nor writes anything beside it.
 pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let unreadable = || rusqlite::Error::InvalidPath(path.to_owned());
@@ -86,12 +86,12 @@ pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Writes a database as of this moment to an empty file.
+/// Writes the current state of a database to an empty file.
 pub(crate) fn vacuum_into(connection: &Connection, path: &Path) -> rusqlite::Result<()> {
     connection.execute("VACUUM INTO ?1", [path.to_string_lossy().as_ref()]).map(drop)
 }
 
-/// Whether a database was made by a store, of whatever version.
+/// Whether a database was made by a store, of any version.
 pub(crate) fn is_of_store(connection: &Connection) -> rusqlite::Result<bool> {
     let mark: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     Ok(mark == APPLICATION_ID)
@@ -249,7 +249,7 @@ impl Database {
         Ok(())
     }
 
-    /// What tells this store from every other.
+    /// The identity of this store.
     pub(crate) fn identity(&self) -> Result<String, StoreError> {
         self.meta("identity")?
             .ok_or_else(|| self.damaged("it does not say what its identity is".to_owned()))
@@ -269,7 +269,7 @@ impl Database {
         Ok(sentences.into_iter().filter(|sentence| sentence != "ok").collect())
     }
 
-    /// Writes the database as of this moment to another file, which must not exist, for its owner only.
+    /// Writes the current state of the database to another file, which must not exist, readable only by its owner.
     pub(crate) fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
         wonbon_files::create_private_file(path)?;
         Ok(vacuum_into(&self.connection, path)?)

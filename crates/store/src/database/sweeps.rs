@@ -94,7 +94,7 @@ impl Database {
         Ok(())
     }
 
-    /// Notes a redirect; tells whether it was new.
+    /// Notes a redirect; returns whether it was new.
     pub(crate) fn add_redirect(&self, redirect: &Redirect) -> Result<bool, StoreError> {
         let Redirect { key, target, sweep, site } = redirect;
         let site = site.clone().or_else(|| site_of(key));
@@ -115,7 +115,7 @@ impl Database {
         Ok(true)
     }
 
-    /// Watches a document or stops doing so; tells whether there is one, or it was watched.
+    /// Watches a document or stops doing so; returns whether there is one, or it was watched.
     pub(crate) fn watch(&self, key: &str, watch: bool, now: Timestamp) -> Result<bool, StoreError> {
         let Some(record) = self.named(key)? else { return Ok(false) };
         if watch {

@@ -22,8 +22,8 @@ impl Database {
         self.count("SELECT count(*) FROM texts")
     }
 
-    /// Keeps what a document is now as an old version, and gives it another text, which resembles it
-    /// so much.
+    /// Stores the current text of a document as an old version and replaces it by another text, with the resemblance of
+    /// the two.
     pub(crate) fn replace_text(
         &self,
         old: &Record,

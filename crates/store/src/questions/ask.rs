@@ -1,15 +1,15 @@
-//! What resembles a text, what contains it, what is contained in it.
+//! Finds stored documents by what they share with a text: those that resemble it, contain it, or are contained in it.
 //!
-//! The index of shingles ([`wonbon_index::shingles`]) names candidates with an estimate of what they
-//! share with the text; whoever may reach what was asked, within [`SURE`] standard errors, is looked at
-//! from the most promising on, and nothing is answered that was not verified on the full shingle sets.
+//! The index of shingles ([`wonbon_index::shingles`]) returns candidates with an estimate of what they share with the text.
+//! Candidates that may reach the value asked for, within [`SURE`] standard errors, are verified on the full shingle sets,
+//! the most promising first. Nothing is answered without verification.
 //!
-//! A short text that stands in a long document may have none of its shingles in the document's sketch.
-//! So for short texts the search index is asked for the same words too ([`phrases`]), and copies of
-//! what it finds are looked at with it.
+//! The sketch of a long document may have none of the shingles of a short text that the document contains. So for short
+//! texts the search index is asked for the same words too ([`phrases`]), and the originals it finds are candidates together
+//! with their copies.
 //!
-//! Cost: a look-up for each shingle and segment, then one read and one set of shingles for each
-//! document that is verified, 30 to 60 microseconds for one of 2 kB; at most [`most_verified`] of them.
+//! Cost: a look-up for each shingle and segment, then one read and one set of shingles for each verified document, 30 to 60
+//! microseconds for one of 2 kB; at most [`most_verified`] of them.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -31,7 +31,7 @@ pub const MOST_ASKED_BYTES: usize = 32 << 20;
 /// How many standard errors an estimate may lie below what was asked.
 pub const SURE: f64 = 4.0;
 
-/// A candidate is passed over when its estimate and this many standard errors are less than what is
+/// A candidate is skipped when its estimate plus this many standard errors is less than what is
 /// shown.
 const PROMISING: f64 = 2.0;
 
@@ -52,7 +52,7 @@ const MOST_SEARCHED_WITH_COPIES: usize = 100;
 /// What is asked of a text and a stored document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// How alike the two are.
+    /// The resemblance of the two.
     Resemblance,
     /// The part of the text that the document has.
     Within,
@@ -126,7 +126,7 @@ pub struct Match {
 /// The documents that answer a question, best first.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
-    /// Each verified; equal values stand in the order of creation.
+    /// Each is verified; equal values are in the order of creation.
     pub matches: Vec<Match>,
     /// How many different shingles the text has.
     pub shingles: usize,
@@ -134,13 +134,13 @@ pub struct Answer {
     pub common: usize,
     /// How many documents could have answered by their sketches.
     pub candidates: usize,
-    /// How many of them were looked at.
+    /// How many of them were verified.
     pub verified: usize,
-    /// Whether all were looked at that could have been among those shown.
+    /// Whether every document was verified that could have been among those shown.
     pub complete: bool,
 }
 
-/// How many documents are looked at for one question.
+/// How many documents are verified for one question.
 #[must_use]
 pub fn most_verified(limit: usize) -> usize {
     limit.saturating_mul(8).saturating_add(64)
@@ -286,8 +286,8 @@ impl Store {
         Ok(AskedText { text, shingles })
     }
 
-    /// Looks at candidates from the likeliest on, but for those that cannot be among those shown; then,
-    /// if there is room for more, at those that are found by their words alone.
+    /// Verifies candidates, the likeliest first, without those that cannot be among those shown; then, if there is room
+    /// for more, those that are found by their words alone.
     fn verify_all(
         &self,
         database: &Database,

@@ -1,4 +1,4 @@
-//! How pages change: the versions of one, and over all how often, how much, how long they live.
+//! How pages change: the versions of one page; and over all pages how often and how much they change, how long they live.
 //!
 //! Everything follows from runs of sightings (see `sweeps`). In a sweep that saw its site a page is
 //! seen or missed; compared with the sweep of its site before, a page that is seen is one of
@@ -11,10 +11,9 @@
 //! | changed | seen as another version |
 //! | unchanged | seen as the same version |
 //!
-//! and a page that was seen then and is missed now died. A family that in one sweep loses an address
+//! A page that was seen in the sweep before and is missed now died. A family that in one sweep loses an address
 //! and gains another moved: losses and gains are matched one to one in the order of their keys, within
-//! a site first, then between sites. (So a move is also a death and a birth.) Families are those of
-//! now.
+//! a site first, then between sites. (So a move is also a death and a birth.) Families are the current ones.
 //!
 //! The pass over all sightings is in `change_counting`.
 //!
@@ -266,7 +265,7 @@ impl Store {
     }
 }
 
-/// The exact resemblance of two versions of a document. Two that have no words are alike: nothing
+/// The exact resemblance of two versions of a document. Two without words count as equal: nothing
 /// changed between them.
 pub(crate) fn resemblance_of_versions(one: &ElementSet, other: &ElementSet) -> f64 {
     if one == other { 1.0 } else { one.resemblance(other) }

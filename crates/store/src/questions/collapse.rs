@@ -1,24 +1,23 @@
-//! Ranked results with near-copies put behind the best-ranked one, at query time.
+//! Collapses ranked results at query time: near-copies are grouped under the best-ranked of them, the *head*.
 //!
-//! For lists that were not deduplicated when they were stored. Results are taken in rank order: one
-//! that resembles an earlier head at or above the threshold goes behind the first such head, any
-//! other becomes a head itself. So a group is a star: every copy is verified against its head, heads
-//! are pairwise below the threshold, and nothing drifts along a chain.
+//! For lists that were not deduplicated when they were stored. Results are taken in rank order. A result that resembles an
+//! earlier head at or above the threshold joins the group of the first such head; any other result becomes a head. So a
+//! group is a star: every copy is verified against its head, heads are pairwise below the threshold, and nothing drifts
+//! along a chain.
 //!
-//! How: two sets that resemble each other at or above t share an element among the first
-//! n - ⌈t n⌉ + 1 of each (prefix filter; shingles are hashes, so their order is as good as a
-//! random one). Only those stand in the table of heads; who is met there, and whose size and bitmap
-//! allow it, is compared exactly, earliest head first. A bitmap has a bit for each element, by some
-//! of its bits: two sets differ in at least as many elements as their bitmaps in bits. Relatives that
-//! stay below the threshold, of which there may be hundreds, are told apart by it without a merge.
+//! How: a prefix filter. Two sets that resemble each other at or above t share an element among the first n - ⌈t n⌉ + 1 of
+//! each (shingles are hashes, so their order is as good as a random one). Only these prefixes are in the table of heads. A
+//! head that shares a prefix element, and whose size and bitmap allow the threshold, is compared exactly, the earliest head
+//! first. A bitmap has a bit for each element, selected by some bits of its hash: two sets differ in at least as many
+//! elements as their bitmaps differ in bits. Of similar texts below the threshold there may be hundreds; the bitmap excludes
+//! them without a merge.
 //!
-//! Cost: the shingles of each text once, a look-up for each element of its prefix, a merge for each
-//! head that was met. 1,000 results of 2 kB take 12 to 18 ms of one core, 25 ms when four of five are
-//! relatives of others and most of them below the threshold, 165 ms when 1.4 kB of each are the same. The deadline is looked at before each result and every few comparisons; the text of one result is not
-//! interrupted.
+//! Cost: the shingles of each text once, a look-up for each element of its prefix, a merge for each head that was found.
+//! 1,000 results of 2 kB take 12 to 18 ms of one core, 25 ms when four of five are similar to others and most of them below
+//! the threshold, 165 ms when 1.4 kB of each are the same. The deadline is checked before each result and every few
+//! comparisons; the work on the text of one result is not interrupted.
 //!
-//! Not here: families of stored documents (`families`), the store's own sketches: results need not be
-//! stored.
+//! Not here: families of stored documents (`families`), the store's own sketches: results need not be stored.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -31,12 +30,12 @@ use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, Shingler};
 /// How results are collapsed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CollapseConfig {
-    /// From which resemblance on a result goes behind another. 0.8: what people take for the same
-    /// text. Lower puts more behind, and takes longer.
+    /// The resemblance from which a result is collapsed into another. 0.8: what people take for the same
+    /// text. A lower value collapses more and takes longer.
     pub threshold: f64,
     /// Words in a shingle. Five, as everywhere; longer ones make every changed word count more.
     pub shingle_words: NonZeroUsize,
-    /// When to stop; the rest is not looked at.
+    /// When to stop; later results are not compared.
     pub deadline: Option<Instant>,
 }
 
@@ -46,12 +45,12 @@ impl Default for CollapseConfig {
     }
 }
 
-/// A result and what was put behind it.
+/// A result and the results that were collapsed into it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultGroup {
     /// The result that stays, by its place in the list.
     pub head: usize,
-    /// Those behind it, in rank order.
+    /// The collapsed results, in rank order.
     pub copies: Vec<ResultCopy>,
 }
 
@@ -74,10 +73,10 @@ pub struct Collapsed {
     pub looked_at: usize,
 }
 
-/// Puts near-copies behind the best-ranked of them.
+/// Groups near-copies under the best-ranked of them.
 ///
-/// Texts come in rank order and are asked for one by one, so that an iterator may fetch them; it is
-/// not asked any more when the deadline has passed. A result without words is a head without copies.
+/// Texts are taken from the iterator in rank order, one by one, so that it may fetch them; none is taken after the
+/// deadline. A result without words is a head without copies.
 ///
 /// ```
 /// use wonbon_store::{CollapseConfig, collapse};

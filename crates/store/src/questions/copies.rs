@@ -1,12 +1,11 @@
-//! Who holds a document: its copies by site, and which version each follows.
+//! Who holds a document: its copies by site, and which version each copy follows.
 //!
-//! When a widely copied document changes, its holders are to be told; who holds the present version
-//! needs no letter. Each holder is compared with every version of the document, and follows the one
-//! it resembles most (of equals the newest). Members of the document's family are holders however
-//! little they resemble it, because the store said so.
+//! When a widely copied document changes, its holders should be notified, except those that hold the present version. Each
+//! holder is compared with every version of the document and follows the version it resembles most (of equals the newest).
+//! Members of the document's family are holders however little they resemble it, because the store said so.
 //!
-//! At most [`MOST_PLACES`] are looked for by each version, the most alike ones; the answer says when there
-//! were more.
+//! For each version at most [`MOST_PLACES`] documents are compared, those with the highest resemblance; the answer says when
+//! there were more.
 //!
 //! Cost: one question for each version, and a text read for each holder.
 
@@ -55,20 +54,20 @@ pub struct Copies {
     pub place: Place,
     /// The sites, those with the most holders first.
     pub sites: Vec<SiteCopies>,
-    /// How many holders were found, told here or not.
+    /// How many holders were found, listed here or not.
     pub total: usize,
-    /// Whether more may hold it than were looked at.
+    /// Whether there may be more holders than were compared.
     pub cut: bool,
 }
 
 impl Copies {
-    /// How many holders are told here.
+    /// How many holders are listed here.
     #[must_use]
     pub fn told(&self) -> usize {
         self.sites.iter().map(|site| site.copies.len()).sum()
     }
 
-    /// Tells of no more than `limit` holders: those of the first sites.
+    /// Keeps at most `limit` holders: those of the first sites.
     pub fn keep(&mut self, limit: usize) {
         let mut left = limit;
         for site in &mut self.sites {
@@ -80,7 +79,7 @@ impl Copies {
 }
 
 impl Store {
-    /// Says who holds a document; `None` if there is no such document. Holders resemble one of its
+    /// Finds the holders of a document; `None` if there is no such document. Holders resemble one of its
     /// versions by at least `min`.
     ///
     /// # Errors

@@ -1,22 +1,19 @@
 //! Where a document is now that its address is gone.
 //!
-//! A page that is gone may live on elsewhere: moved by its owner, kept by someone who copied it, put
-//! into a larger page, cut into several. The question looks at everything that is like its last text,
-//! at its family, and at where sweeps saw its address lead. Places that are there come before places
-//! that are gone; of those, the one last seen latest, then the one a redirect leads to (the owner's own
-//! word), then the one first seen latest, then the most alike, then by key.
+//! A page that is gone may live on elsewhere: moved by its owner, kept by someone who copied it, put into a larger page, or
+//! cut into several. Candidates are the documents that resemble its last text, the members of its family, and the targets of
+//! redirects that sweeps saw at its address. Places that still exist come before places that are gone. Within each group the
+//! order is: last seen latest; the target of a redirect (the owner's own statement); first seen latest; highest resemblance;
+//! key.
 //!
-//! A redirect to a page that does not resemble the document (a front page, say) is told, and is no
-//! place that holds it. Where no text is known, because only redirects of the address were seen, the
-//! redirect is believed.
+//! A redirect to a page that does not resemble the document (a front page, say) is reported but does not count as a place
+//! that holds it. If no text is known, because only redirects of the address were seen, the redirect is believed.
 //!
-//! A store without sweeps knows of no page that it is gone: creation and storing stand in for first
-//! and last seen.
+//! A store without sweeps cannot know that a page is gone: it uses creation and storing in place of first and last seen.
 //!
-//! Places are ranked by how alike they are and at most [`MOST_PLACES`] of them looked at; the answer says
-//! when there were more.
+//! At most [`MOST_PLACES`] are compared, those with the highest resemblance; the answer says when there were more.
 //!
-//! Cost: one question for resemblance, and if nothing holds the document whole, two for containment.
+//! Cost: one question for resemblance, and if nothing holds the whole document, two for containment.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -31,7 +28,7 @@ use crate::error::StoreError;
 use crate::store::Store;
 use crate::sweeps::Place;
 
-/// The most places that are looked at for one question.
+/// The most places that are compared for one question.
 pub const MOST_PLACES: usize = 100_000;
 
 /// A page holds a document inside itself if it has this part of it.
@@ -42,7 +39,7 @@ const PART_OF_PAGE: f64 = 0.5;
 /// …and this much of the document.
 const PART_OF_DOCUMENT: f64 = 0.1;
 
-/// Redirects are followed so far.
+/// The most redirects that are followed.
 const MOST_HOPS: usize = 16;
 
 /// A place that holds a document, or a part of it.
@@ -104,7 +101,7 @@ impl Finding {
 pub struct Moved {
     /// The address asked about.
     pub asked: String,
-    /// Where it stood; unknown if only redirects of the address were seen.
+    /// Where it was; unknown if only redirects of the address were seen.
     pub place: Option<Place>,
     /// Where the address leads, step by step.
     pub redirects: Vec<Hop>,
@@ -112,14 +109,14 @@ pub struct Moved {
     pub finding: Finding,
     /// Other places that are there and hold it, if it is where it was.
     pub also: Vec<Holder>,
-    /// How many places were found, told here or not.
+    /// How many places were found, listed here or not.
     pub total: usize,
-    /// Whether more places may hold it than were looked at.
+    /// Whether more places may hold it than were compared.
     pub cut: bool,
 }
 
 impl Moved {
-    /// Tells of no more than `limit` places, the best ones.
+    /// Keeps at most `limit` places, the best ones.
     pub fn keep(&mut self, limit: usize) {
         match &mut self.finding {
             Finding::Here => {}
@@ -134,7 +131,7 @@ impl Moved {
 
 /// Documents that share something with a text.
 pub(super) struct Alike {
-    /// The most alike first.
+    /// The highest resemblance first.
     pub(super) matches: Vec<Match>,
     /// Whether there are more, or may be.
     pub(super) cut: bool,
@@ -229,7 +226,7 @@ impl Store {
         })
     }
 
-    /// At most `most` documents that share so much with a text, and whether there are more.
+    /// At most `most` documents that reach the value asked for, and whether there are more.
     pub(super) fn alike(
         &self,
         text: &str,
@@ -283,7 +280,7 @@ impl Store {
         })
     }
 
-    /// Places that are there and share so much with a text, and whether there may be more.
+    /// Existing places that reach the value asked for, and whether there may be more.
     fn sharing(
         &self,
         row: Row,
@@ -345,7 +342,7 @@ fn holder(
     Ok(Holder { place: database.place(record)?, overlap: Some(overlap), redirect })
 }
 
-/// Last seen latest; then where a redirect leads; then first seen latest; then the most alike.
+/// Last seen latest; then the target of a redirect; then first seen latest; then the highest resemblance.
 fn best_first(a: &Holder, b: &Holder) -> std::cmp::Ordering {
     let rank = |holder: &Holder| {
         Reverse((holder.place.last, holder.redirect.is_some(), holder.place.first))

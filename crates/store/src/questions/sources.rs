@@ -1,10 +1,10 @@
 //! Which stored documents together explain a text: where it was taken from.
 //!
-//! A word is explained by a document that has a shingle around it. The document that explains most is
-//! taken first, then the one that explains most of the rest, and so on: the greedy cover, which needs at
-//! most ln n times as many documents as the best one would. What no document explains is told too.
+//! A document explains a word if it has a shingle that contains the word. The document that explains most words is taken
+//! first, then the one that explains most of the remaining words, and so on. This greedy cover needs at most ln n times as
+//! many documents as the smallest one. Words that no document explains are reported too.
 //!
-//! Cost: as a question ([`Store::ask`]); then one pass over the words for each document that is taken.
+//! Cost: one question ([`Store::ask`]); then one pass over the words for each document that is taken.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// How many documents are looked at.
+/// How many documents are considered.
 const MOST_LOOKED_AT: usize = 400;
 
 /// Which sources are asked for.
@@ -191,7 +191,7 @@ fn place(places: &[Range<usize>], words: &Range<usize>) -> Range<usize> {
     places[words.start].start..places[words.end - 1].end
 }
 
-/// The runs of words that a source explains, cut where the source goes on elsewhere.
+/// The runs of words that a source explains, cut where the source continues at another place.
 fn passages(
     fresh: &[bool],
     in_order: &[u64],

@@ -1,8 +1,8 @@
 //! Watched documents: which stored copies of a reference differ from it by a little.
 //!
 //! A licence, a contract, a law is copied word for word or not at all: a copy that differs in a few
-//! words is an old version, a slip, or was tampered with. A copy with the words of an earlier version
-//! of the reference is told apart from one with words that the reference never had.
+//! words is an old version, a mistake, or was tampered with. A copy with the words of an earlier version of the
+//! reference is reported separately from one with words that the reference never had.
 //!
 //! Cost: one question and one text for each copy, for every watched document.
 
@@ -65,14 +65,14 @@ pub struct WatchReport {
     pub faithful: u64,
     /// Copies with the very words of an earlier version, and which.
     pub outdated: Vec<(Place, u32)>,
-    /// Copies that differ, the most alike first.
+    /// Copies that differ, the highest resemblance first.
     pub differing: Vec<Differing>,
-    /// Whether there may be more copies than were looked at.
+    /// Whether there may be more copies than were compared.
     pub cut: bool,
 }
 
 impl Store {
-    /// Watches a document; tells whether there is one of this key or address.
+    /// Watches a document; returns whether there is one of this key or address.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Store {
         self.ask_writer(|reply| Request::Watch { key: key.to_owned(), watch: true, reply })
     }
 
-    /// Watches a document no more; tells whether it was watched.
+    /// Stops watching a document; returns whether it was watched.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ use crate::writer::Request;
 use crate::writer_queue::writer_ended;
 use wonbon_rule::{Kind, Verdict};
 
-/// An add that is queued; ask [`Pending::wait`] for what became of it.
+/// An add that is queued; [`Pending::wait`] returns its result.
 #[derive(Debug)]
 #[must_use = "the document is acknowledged only when this says so"]
 pub struct Pending {
@@ -30,8 +30,8 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Waits until the document is durable, and tells what it is. The resemblance to its original
-    /// is exact, under any rule; for a document that was recognised it is told only where the
+    /// Waits until the document is durable, and returns its verdict. The resemblance to its original
+    /// is exact, under any rule; for a document that was recognised it is given only where the
     /// decision had needed it.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Pending {
 }
 
 impl Store {
-    /// Makes a document ready: everything that does not depend on others, in this thread.
+    /// Prepares a document in this thread: computes everything that does not depend on other documents.
     ///
     /// # Errors
     ///
@@ -86,8 +86,8 @@ impl Store {
         Ok(Pending { answer, store: self.clone(), shingles: None })
     }
 
-    /// Queues a document that is not prepared yet. One that carries a sweep and is stored as it is already
-    /// is recognised by its fingerprint and only seen.
+    /// Queues a document that is not prepared yet. One that carries a sweep and is stored with the same content already
+    /// is recognised by its fingerprint, and only the sighting is stored.
     ///
     /// # Errors
     ///
@@ -101,8 +101,8 @@ impl Store {
         self.submit(self.prepare(document)?)
     }
 
-    /// Stores a document and tells what it is, once that is durable. One that carries a sweep and is
-    /// stored as it is already is recognised by its fingerprint and only seen.
+    /// Stores a document and returns its verdict once it is durable. A document that carries a sweep and is
+    /// stored with the same content already is recognised by its fingerprint, and only the sighting is stored.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Store {
         pending.wait()
     }
 
-    /// What would be said of a document if it were added; nothing is stored.
+    /// The verdict that a document would get if it were added; nothing is stored.
     ///
     /// # Errors
     ///
@@ -175,8 +175,8 @@ impl Store {
         self.reading(|database| self.inner.fill_resemblance(database, verdict, shingles))
     }
 
-    /// Removes a document with all its versions; tells whether it was there. Its copies, if it was
-    /// an original, are judged again.
+    /// Removes a document with all its versions; returns whether it existed. If it was an original, its copies
+    /// are judged again.
     ///
     /// # Errors
     ///
@@ -185,7 +185,7 @@ impl Store {
         self.delete_as(key, None, LOCAL)
     }
 
-    /// As [`Store::delete`], if this is true when it is its turn.
+    /// As [`Store::delete`], if the precondition holds when the writer reaches the request.
     ///
     /// # Errors
     ///
@@ -194,8 +194,8 @@ impl Store {
         self.delete_as(key, Some(expected), LOCAL)
     }
 
-    /// As [`Store::delete`], if what is expected is true when it is its turn. `who` it is goes into the
-    /// log of decisions, if the removal ends one.
+    /// As [`Store::delete`], if the precondition holds when the writer reaches the request. If the removal ends a
+    /// decision, `who` is written to the log of decisions.
     ///
     /// # Errors
     ///

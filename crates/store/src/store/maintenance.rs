@@ -41,7 +41,7 @@ impl Store {
         files.remove_derived()
     }
 
-    /// Everything queued so far is stored, the snapshot of the index is written.
+    /// Waits until everything queued so far is stored and the snapshot of the index is written.
     ///
     /// # Errors
     ///
@@ -52,8 +52,8 @@ impl Store {
         answer.recv().map_err(|_| writer_ended())?
     }
 
-    /// Ends the store: everything queued is stored, everything derived is written. Other clones of
-    /// the handle can read, and write no more.
+    /// Closes the store: stores everything queued and writes all derived files. Other clones of
+    /// the handle can still read but no longer write.
     ///
     /// # Errors
     ///
@@ -69,8 +69,8 @@ impl Store {
 
     /// How many documents of which kind there are.
     ///
-    /// A store of 20,000 documents and more that keeps changing is not counted each time: what is said of it is
-    /// old by at most twenty times what counting takes, half a second for some 100,000 documents.
+    /// From 20,000 documents on the count is cached for up to twenty times as long as counting took, half a second
+    /// for some 100,000 documents.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Store {
         self.inner.index.read().expect("no one panics with it").memory_bytes()
     }
 
-    /// The index of originals, for whoever measures it.
+    /// The index of originals, for benchmarks.
     #[must_use]
     pub fn index(&self) -> Arc<RwLock<MemoryIndex>> {
         self.inner.index.clone()

@@ -32,7 +32,7 @@ use crate::store_files::{StoreFiles, WriteLock};
 use crate::writer::Request;
 use crate::writer_queue::WriterQueue;
 
-/// Reading connections that are kept when nobody uses them.
+/// The most idle reading connections that are kept.
 const MOST_IDLE_READERS: usize = 16;
 
 /// Documents, the decision whether they copy an earlier one, and search, as one durable thing.
@@ -114,7 +114,7 @@ impl Store {
         &self.inner.params
     }
 
-    /// Why the index had to be built anew when the store was opened, although a snapshot was there.
+    /// Why the index had to be rebuilt when the store was opened, although there was a snapshot.
     #[must_use]
     pub fn index_rebuilt(&self) -> Option<&str> {
         self.inner.rebuilt.as_deref()
@@ -161,7 +161,7 @@ impl Inner {
         }
     }
 
-    /// Wakes the search thread; tells whether there is one.
+    /// Wakes the search thread; returns whether there is one.
     pub(crate) fn wake_search(&self, wake: Wake) -> bool {
         match &*self.writing.lock().expect("no one panics with it") {
             Some(writing) => writing.search.notifier.wake(wake),
@@ -169,7 +169,7 @@ impl Inner {
         }
     }
 
-    /// Wakes the thread of the index of shingles; tells whether there is one.
+    /// Wakes the thread of the index of shingles; returns whether there is one.
     pub(crate) fn wake_shingles(&self, wake: Wake) -> bool {
         match &*self.writing.lock().expect("no one panics with it") {
             Some(writing) => writing.shingles.notifier.wake(wake),

@@ -84,13 +84,13 @@ impl Store {
         }
     }
 
-    /// Opens a store to read, beside whoever writes to it. What is written afterwards is seen by
-    /// everything but [`Store::check`], which knows the originals of this moment.
+    /// Opens a store to read, also while another process writes to it. Later writes are visible to
+    /// everything but [`Store::check`], which knows only the originals at the moment of opening.
     ///
     /// # Errors
     ///
-    /// As [`Store::open`], without [`StoreError::InUse`]; [`StoreError::Replaced`] if what is derived
-    /// has to be built anew first.
+    /// As [`Store::open`], without [`StoreError::InUse`]; [`StoreError::Replaced`] if the derived files
+    /// have to be rebuilt first.
     pub fn open_read_only(directory: &Path) -> Result<Self, StoreError> {
         let files = StoreFiles { directory: directory.to_owned() };
         if !files.database().exists() {
@@ -167,7 +167,7 @@ impl Store {
 }
 
 impl Inner {
-    /// Reads what a store has in memory; tells the mark of the snapshot too.
+    /// Loads the part of a store that is kept in memory; returns the mark of the snapshot too.
     fn load(files: StoreFiles, database: &Database) -> Result<(Self, u64), StoreError> {
         let params = database.params()?;
         let identity = database.identity()?;

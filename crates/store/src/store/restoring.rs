@@ -3,10 +3,9 @@
 //! Both write a copy of one state of the database: `VACUUM INTO` a temporary file, which gets its name
 //! when it is complete and durable. The copy is a store of its own, with an identity of its own.
 //!
-//! A restored store is built in `DIR.partial`, checked there, and renamed to `DIR`. What was in `DIR` is
-//! renamed before that to `DIR.before-restore`, as a whole, with its logs and everything else; nothing is
-//! deleted. A kill between the two renames leaves the old store under that name and no `DIR`; the same
-//! command completes it.
+//! A restored store is built in `DIR.partial`, checked there, and renamed to `DIR`. An existing `DIR` is first renamed to
+//! `DIR.before-restore`, with its logs and all other files; nothing is deleted. A kill between the two renames leaves the
+//! old store under that name and no `DIR`; the same command completes the restore.
 //!
 //! Cost: the whole database is read and written once, and a restored one read once more.
 
@@ -26,7 +25,7 @@ use crate::database_mark::{check_companions, refuse_left_over_logs, separate};
 use crate::error::StoreError;
 use crate::store_files::{StoreFiles, WriteLock};
 
-/// What happens to what is where a backup is restored to.
+/// What happens to an existing store in the directory to which a backup is restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OldStore {
     /// It stays, and nothing is restored.
@@ -36,8 +35,8 @@ pub enum OldStore {
 }
 
 impl Store {
-    /// Writes a copy of everything that lasts to another directory, as of one moment, while others
-    /// read and write. The copy is a store; what is derived is built when it is opened.
+    /// Writes a copy of one state of the database to another directory, while others read and write.
+    /// The copy is a store; its derived files are built when it is opened.
     ///
     /// # Errors
     ///
@@ -48,8 +47,8 @@ impl Store {
         copy_database(&database.connection, &StoreFiles { directory: directory.to_owned() })
     }
 
-    /// Makes a store in `directory` of a backup, or of any store that nobody writes to. Returns where
-    /// that was moved which was there, if anything was.
+    /// Makes a store in `directory` from a backup, or from any store that nobody writes to. Returns the path to which
+    /// an existing store was moved, if there was one.
     ///
     /// # Errors
     ///
@@ -112,7 +111,7 @@ fn lock_if_possible(files: &StoreFiles) -> Result<Option<WriteLock>, StoreError>
     }
 }
 
-/// A connection to the database of a backup, whatever the version of its tables. SQLite writes nothing
+/// A connection to the database of a backup, with tables of any version. SQLite writes nothing
 /// beside one that has no log.
 fn open_source(files: &StoreFiles) -> Result<Connection, StoreError> {
     let path = files.database();
@@ -190,7 +189,7 @@ fn check_copy(copy: &StoreFiles) -> Result<(), StoreError> {
     }
 }
 
-/// Renames a directory to a name that is free, and tells it.
+/// Renames a directory to a free name, and returns it.
 fn move_aside(directory: &Path) -> Result<PathBuf, StoreError> {
     let mut number = 1;
     loop {

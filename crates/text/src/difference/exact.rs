@@ -42,7 +42,7 @@ pub(super) fn align_small(
 }
 
 /// Myers' greedy search for the fewest words to take out or put in, given up beyond [`FEW_EDITS`].
-/// Tells whether it got there.
+/// Returns whether it got there.
 pub(super) fn align_few_edits(
     left: &[u32],
     right: &[u32],

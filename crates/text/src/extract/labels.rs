@@ -1,7 +1,7 @@
-//! Words that head what is not the text: "Related articles", "Comments", "관련 글".
+//! Headings of blocks that are not part of the core text: "Related articles", "Comments", "관련 글".
 //!
-//! Written from how such blocks are headed in general, in the languages we can read; a label
-//! counts only as the whole of a short block, never inside a sentence.
+//! The list contains common headings in the languages we can read. A heading counts only if it is the whole of a short block,
+//! never inside a sentence.
 
 /// Whether a short text is the label of a block that follows an article rather than belongs to it.
 /// Labels of comments count when `comments_too`.
