@@ -108,9 +108,9 @@ def main():
     try:
         posts, words, some = work / "posts.jsonl", work / "words.txt", work / "some.jsonl"
         with posts.open("wb") as out:
-            subprocess.run([HERE / "documents.py", str(asked.documents)], check=True, stdout=out)
+            subprocess.run([sys.executable, HERE / "documents.py", str(asked.documents)], check=True, stdout=out)
         with words.open("wb") as out:
-            subprocess.run([HERE / "documents.py", "--words"], check=True, stdout=out)
+            subprocess.run([sys.executable, HERE / "documents.py", "--words"], check=True, stdout=out)
         some.write_text("".join(posts.open().readlines()[:5000]))
         lines = corpus(work, posts)
         measured = {}
