@@ -83,7 +83,7 @@ def main():
             lines = work / "pages.jsonl"
             with lines.open("w") as out:
                 for number in range(stored, goal):
-                    row = {"id": f"p{number}", "created": number + 1, "text": page(number, asked.shared)}
+                    row = {"id": f"p{number}", "created": 1_600_000_000 + number, "text": page(number, asked.shared)}
                     out.write(json.dumps(row) + "\n")
             fill = ["curl", "-sS", "-T", lines, "-H", "content-type: application/x-ndjson", "-X", "POST"]
             subprocess.run(fill + [f"{base}/v1/documents"], check=True, stdout=subprocess.DEVNULL)
