@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::FileError;
 use crate::private::create_private_directory;
-use crate::replace::{failed, rename, sync_directory};
+use crate::replace::{failed, sync_directory, sync_parents};
 
 /// The file that marks a partial folder as ours.
 pub const MARK: &str = ".wonbon-partial";
@@ -171,11 +171,13 @@ impl PartialFolder {
         if is_empty_folder(&self.output) {
             std::fs::remove_dir(&self.output).map_err(failed("replace", &self.output))?;
         }
-        rename(&self.path, &self.output)?;
-        // The mark goes after the rename: before it, a kill would leave results that nobody owns.
+        std::fs::rename(&self.path, &self.output).map_err(failed("write", &self.output))?;
+        // The mark goes after the rename: before it, a kill would leave results that nobody owns. It goes
+        // at once, before anything is synced, so that a kill hardly ever leaves it in the results.
         let mark = self.output.join(MARK);
         std::fs::remove_file(&mark).map_err(failed("remove", &mark))?;
-        Ok(sync_directory(&self.output)?)
+        sync_directory(&self.output)?;
+        Ok(sync_parents(&self.path, &self.output)?)
     }
 
     fn is_ours(&self) -> bool {

@@ -190,7 +190,7 @@ pub fn move_file(from: &Path, to: &Path) -> Result<(), FileError> {
     }
 }
 
-fn sync_parents(partial: &Path, target: &Path) -> Result<(), FileError> {
+pub(crate) fn sync_parents(partial: &Path, target: &Path) -> Result<(), FileError> {
     sync_directory(directory_of(target))?;
     if directory_of(partial) != directory_of(target) {
         sync_directory(directory_of(partial))?;
