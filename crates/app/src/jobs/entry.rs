@@ -85,10 +85,21 @@ impl Entry {
 
     /// Changes the job's state: durable before anybody sees it.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut Job) -> T) -> std::io::Result<T> {
+        self.change_and_control(change, |_| ())
+    }
+
+    /// Changes the job's state and tells the run it is in: durable first, then told, then seen. Whoever
+    /// sees that a job pauses can rely on its run having been told.
+    pub(super) fn change_and_control<T>(
+        &self,
+        change: impl FnOnce(&mut Job) -> T,
+        tell: impl FnOnce(&Control),
+    ) -> std::io::Result<T> {
         let mut held = self.hold();
         let mut job = held.job.clone();
         let changed = change(&mut job);
         job.write(&self.directory)?;
+        tell(&held.control);
         held.job = job;
         drop(held);
         self.notify();

@@ -91,24 +91,21 @@ impl Jobs {
             (JobState::Waiting | JobState::Paused, Wanted::Cancelled) => Some(JobState::Cancelled),
             _ => return Err(AppError::WrongState { number, state }),
         };
-        entry
-            .change(|job| match becomes {
-                Some(state) => {
-                    job.state = state;
-                    job.ended = state.is_end().then(|| Timestamp::now().to_string());
-                }
-                // Who wants it to end does not want less.
-                None if job.wanted == Some(Wanted::Cancelled) => {}
-                None => job.wanted = Some(wanted),
-            })
-            .map_err(record_error)?;
-        if becomes.is_none() {
-            let control = entry.hold().control.clone();
-            match wanted {
-                Wanted::Paused => control.stop(),
-                Wanted::Cancelled => control.abandon_requests(),
+        let change = |job: &mut Job| match becomes {
+            Some(state) => {
+                job.state = state;
+                job.ended = state.is_end().then(|| Timestamp::now().to_string());
             }
-        }
+            // Who wants it to end does not want less.
+            None if job.wanted == Some(Wanted::Cancelled) => {}
+            None => job.wanted = Some(wanted),
+        };
+        let tell = |control: &Control| match (becomes, wanted) {
+            (Some(_), _) => {}
+            (None, Wanted::Paused) => control.stop(),
+            (None, Wanted::Cancelled) => control.abandon_requests(),
+        };
+        entry.change_and_control(change, tell).map_err(record_error)?;
         drop(table);
         Jobs::schedule(jobs);
         Ok(entry.job())
