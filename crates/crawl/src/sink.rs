@@ -51,4 +51,14 @@ pub trait PageSink: Send + Sync {
     ///
     /// It cannot be noted; the crawl ends.
     fn redirect(&self, from: &str, to: &str) -> Result<Ticket, SinkError>;
+
+    /// What a page is now, if the sink can tell. A page that was taken later may have become the original
+    /// of one that was taken before.
+    ///
+    /// # Errors
+    ///
+    /// The sink cannot be read; the crawl ends.
+    fn verdict(&self, _address: &str) -> Result<Option<Verdict>, SinkError> {
+        Ok(None)
+    }
 }

@@ -20,6 +20,7 @@ use crate::progress::Stats;
 use crate::records::{Done, Outcome, Record, Verdict};
 use crate::robots::{self, Answer, Robots};
 use crate::scope::Scope;
+use crate::sink::PageSink;
 use crate::traps::{Limits, Traps};
 
 /// Where a page stands.
@@ -88,6 +89,8 @@ pub(crate) struct State {
     came: Vec<bool>,
     /// By site: copies in a row.
     copies: HashMap<u32, u32>,
+    /// Pages of which the sink said what they are, and what it said.
+    judged: Vec<(u32, Verdict)>,
     /// By digest: the first page with this body, and when it came.
     bodies: HashMap<[u8; 20], (u32, Timestamp)>,
 }
@@ -125,6 +128,7 @@ impl State {
             initial: Vec::new(),
             came: Vec::new(),
             copies: HashMap::new(),
+            judged: Vec::new(),
             bodies: HashMap::new(),
             plan,
         };
@@ -275,12 +279,27 @@ impl State {
     /// What the sink said of a page.
     pub(crate) fn note_verdict(&mut self, page: u32, verdict: Verdict) {
         self.stats.count_verdict(verdict);
+        self.judged.push((page, verdict));
         let copies = self.copies.entry(self.addresses.site(page)).or_default();
         match verdict {
             Verdict::Copy => *copies += 1,
             Verdict::Original => *copies = 0,
             Verdict::Neither => {}
         }
+    }
+
+    /// Counts originals and copies by what the pages are now, which may differ from what each was when the
+    /// sink took it.
+    pub(crate) fn recount_verdicts(&mut self, sink: &dyn PageSink) -> Result<(), CrawlError> {
+        (self.stats.originals, self.stats.copies) = (0, 0);
+        for &(page, said) in &self.judged {
+            let address = self.addresses.address(page);
+            match sink.verdict(&address) {
+                Ok(now) => self.stats.count_verdict(now.unwrap_or(said)),
+                Err(source) => return Err(CrawlError::Sink { address, source }),
+            }
+        }
+        Ok(())
     }
 
     /// Whether a page's site gave so many copies in a row that its pages go behind all others.

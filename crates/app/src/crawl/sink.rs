@@ -51,14 +51,18 @@ impl StoreSink {
         let submitted = ready.submit(&self.store)?;
         Ok(Box::new(|| {
             Ok(match submitted.wait()? {
-                Outcome::Added { added, .. } => match added.verdict.kind {
-                    Kind::Original => Verdict::Original,
-                    Kind::Empty => Verdict::Neither,
-                    _ => Verdict::Copy,
-                },
+                Outcome::Added { added, .. } => verdict_of(added.verdict.kind),
                 Outcome::Redirected | Outcome::PassedOver => Verdict::Neither,
             })
         }))
+    }
+}
+
+fn verdict_of(kind: Kind) -> Verdict {
+    match kind {
+        Kind::Original => Verdict::Original,
+        Kind::Empty => Verdict::Neither,
+        _ => Verdict::Copy,
     }
 }
 
@@ -79,6 +83,10 @@ impl PageSink for StoreSink {
 
     fn redirect(&self, from: &str, to: &str) -> Result<Ticket, SinkError> {
         self.take(&mut Document::new(from, Content::Redirect(to.into())))
+    }
+
+    fn verdict(&self, address: &str) -> Result<Option<Verdict>, SinkError> {
+        Ok(self.store.verdict(address)?.map(|verdict| verdict_of(verdict.kind)))
     }
 }
 
@@ -131,6 +139,20 @@ mod tests {
         assert_eq!(original_of(Some(Dates::Claimed), Dates::Created), second);
         assert_eq!(original_of(None, Dates::Claimed), second);
         assert_eq!(original_of(Some(Dates::Created), Dates::Claimed), first);
+    }
+
+    #[test]
+    fn a_page_whose_original_comes_later_is_a_copy_from_then_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(&folder.path().join("store"), None).unwrap();
+        let sink = StoreSink::sweep(store, Timestamp::from_seconds(1_700_000_000), None).unwrap();
+        let (late, early) = ("https://a.example/late", "https://a.example/early");
+        let said = sink.page(&page(late, 1_700_000_002)).unwrap()().unwrap();
+        assert_eq!((said, sink.verdict(late).unwrap()), (Verdict::Original, Some(said)));
+        let said = sink.page(&page(early, 1_700_000_001)).unwrap()().unwrap();
+        assert_eq!((said, sink.verdict(early).unwrap()), (Verdict::Original, Some(said)));
+        assert_eq!(sink.verdict(late).unwrap(), Some(Verdict::Copy));
+        assert_eq!(sink.verdict("https://a.example/unknown").unwrap(), None);
     }
 
     #[test]

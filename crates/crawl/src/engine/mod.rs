@@ -221,7 +221,7 @@ impl<'a> Engine<'a> {
 
     /// Waits for the reading and writing threads, and sums up.
     fn shut_down(self, ended: Ended) -> Result<Summary, CrawlError> {
-        let Engine { readers, writer, mut events, mut state, frontier, started, .. } = self;
+        let Engine { readers, writer, mut events, mut state, frontier, started, sink, .. } = self;
         let have_read = readers.finish();
         writer.finish()?;
         while let Ok(event) = events.try_recv() {
@@ -235,6 +235,9 @@ impl<'a> Engine<'a> {
         }
         if !have_read {
             return Err(CrawlError::Thread { doing: "reads pages" });
+        }
+        if let Some(sink) = &sink {
+            state.recount_verdicts(&**sink)?;
         }
         let mut stats = state.stats;
         stats.waiting = frontier.waiting() as u64;

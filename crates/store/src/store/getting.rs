@@ -22,6 +22,18 @@ impl Store {
         })
     }
 
+    /// What a stored document is.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn verdict(&self, key: &str) -> Result<Option<Verdict>, StoreError> {
+        self.reading(|database| {
+            let record = database.record_by_key(key)?;
+            record.map(|record| verdict(database, &record.standing)).transpose()
+        })
+    }
+
     /// Original and copies of the family a document belongs to, the original first.
     ///
     /// # Errors
