@@ -30,8 +30,10 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 use wonbon_time::Timestamp;
 
+use wonbon_app::intake::{Intake, Outcome as Arrived};
+use wonbon_documents::{Content, Document};
 use wonbon_server::{Config, LogFormat, start_logging};
-use wonbon_store::{Content, Kind, NewDocument, Page, Query, Rule, SeedSource, Store, StoreParams};
+use wonbon_store::{Kind, Page, Query, Rule, SeedSource, Store, StoreParams};
 
 use families::{Families, Said, Verdict};
 use reading::Reader;
@@ -109,13 +111,19 @@ pub(crate) fn run(args: &Args, chosen: Option<&Path>) -> anyhow::Result<Outcome>
     let (mut documents, mut on_arrival, mut now) = (Vec::new(), Vec::new(), Vec::new());
     for post in &posts {
         let start = Instant::now();
-        let added = store.add(&NewDocument {
+        let content = Content::Bytes {
+            bytes: post.bytes.as_ref().into(),
+            charset: post.charset.as_deref().map(Into::into),
+        };
+        let mut document = Document {
             created: Timestamp::parse_text(&post.created).ok(),
             title: post.title.as_deref().map(Into::into),
             site: Some(post.blog().into()),
-            content: Content::Bytes { bytes: &post.bytes, declared: post.charset.as_deref() },
-            ..NewDocument::text(&post.id, None, "")
-        })?;
+            ..Document::new(&post.id, content)
+        };
+        let submitted = Intake::new(&store).prepare(&mut document)?.submit(&store)?;
+        let outcome = submitted.wait()?;
+        let Arrived::Added { added, .. } = outcome else { unreachable!("no post leads elsewhere") };
         times.push(start.elapsed());
         on_arrival.push(Said { kind: added.verdict.kind, original: added.verdict.original });
         documents.push(reader.read(post));

@@ -122,7 +122,10 @@ fn store(files: &Files) -> String {
 fn verdicts(lines: &[Value]) -> Vec<(String, String)> {
     let told = lines.iter().filter(|line| line["key"].is_string());
     told.map(|line| {
-        (line["key"].as_str().unwrap().to_owned(), line["verdict"].as_str().unwrap().to_owned())
+        // A document that was known is named by that.
+        let change = line["change"].as_str().filter(|change| *change != "new");
+        let said = change.or(line["verdict"].as_str()).unwrap();
+        (line["key"].as_str().unwrap().to_owned(), said.to_owned())
     })
     .collect()
 }

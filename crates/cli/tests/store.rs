@@ -69,7 +69,8 @@ fn an_edit_is_a_new_version_and_frees_its_copies() {
         serde_json::json!({"id": "https://ferry.example.org/1", "text": BREAD}).to_string();
     let input = files.write("edited.jsonl", edited);
     let output = wonbon(&["--store", &store, "add", "--verbose", &input]);
-    assert!(stdout(&output).starts_with("updated"), "{}", stdout(&output));
+    let told = stdout(&output);
+    assert!(told.starts_with("original ") && told.contains(", updated,"), "{told}");
     // Created before the bread, it takes its place; the scrap is the ferry's original now.
     let get = |key: &str| json(&wonbon(&["--store", &store, "get", "--json", key]));
     let ferry = get("https://ferry.example.org/1");

@@ -14,9 +14,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use wonbon_store::{Added, Store, StoreError};
+use wonbon_store::{Added, Kind, Store, StoreError, Stored};
 
-use wonbon_app::answers::verdict_name;
+use wonbon_app::answers::change_name;
 use wonbon_app::jobs::Jobs;
 
 /// What the text is called in HTTP.
@@ -26,17 +26,8 @@ pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0
 const CLASSES: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
-/// All that a document can be called when it is added.
-const VERDICTS: [&str; 8] = [
-    "original",
-    "copy",
-    "identical",
-    "same-text",
-    "same-shingles",
-    "empty",
-    "updated",
-    "unchanged",
-];
+/// All that an add can change.
+const CHANGES: [Stored; 3] = [Stored::New, Stored::Updated, Stored::Unchanged];
 
 /// Names with their values.
 type Labels<const N: usize> = [(&'static str, &'static str); N];
@@ -61,7 +52,7 @@ pub(crate) struct Metrics {
     routes: BTreeMap<(&'static str, &'static str), Labels<2>>,
     answered: Family<Labels<3>, Counter>,
     took: Times<2>,
-    verdicts: Family<Labels<1>, Counter>,
+    adds: Family<Labels<2>, Counter>,
     durable: Times<1>,
     redirects: Counter,
     refused_adds: Counter,
@@ -86,7 +77,7 @@ impl Metrics {
                 .collect(),
             answered: Family::default(),
             took: times(),
-            verdicts: Family::default(),
+            adds: Family::default(),
             durable: times(),
             redirects: Counter::default(),
             refused_adds: Counter::default(),
@@ -96,8 +87,14 @@ impl Metrics {
             questions: Gauge::default(),
         };
         // What did not happen yet is told as zero.
-        for verdict in VERDICTS {
-            drop(metrics.verdicts.get_or_create(&[("verdict", verdict)]));
+        for (change, kind) in
+            CHANGES.into_iter().flat_map(|change| Kind::ALL.map(|kind| (change, kind)))
+        {
+            drop(
+                metrics
+                    .adds
+                    .get_or_create(&[("change", change_name(change)), ("verdict", kind.name())]),
+            );
         }
         drop(metrics.durable.get_or_create(&[("kind", "document")]));
         let registry = &mut metrics.registry;
@@ -105,8 +102,8 @@ impl Metrics {
         registry.register("requests", help, metrics.answered.clone());
         let help = "time from the request's head to the answer's head";
         registry.register("request_seconds", help, metrics.took.clone());
-        let help = "documents that were added, by verdict";
-        registry.register("adds", help, metrics.verdicts.clone());
+        let help = "documents that were added, by what changed and by verdict";
+        registry.register("adds", help, metrics.adds.clone());
         let help = "time from reading a document to its being durable";
         registry.register("add_durable_seconds", help, metrics.durable.clone());
         registry.register("redirects", "redirects that were noted", metrics.redirects.clone());
@@ -133,7 +130,9 @@ impl Metrics {
     }
 
     pub(crate) fn added(&self, added: &Added, took: Duration) {
-        self.verdicts.get_or_create(&[("verdict", verdict_name(added))]).inc();
+        let labels =
+            [("change", change_name(added.stored)), ("verdict", added.verdict.kind.name())];
+        self.adds.get_or_create(&labels).inc();
         self.durable.get_or_create(&[("kind", "document")]).observe(took.as_secs_f64());
     }
 

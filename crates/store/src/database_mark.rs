@@ -81,7 +81,8 @@ pub(crate) fn refuse_left_over_logs(files: &StoreFiles) -> Result<(), StoreError
     }
 }
 
-fn length(path: &Path) -> u64 {
+/// The length of a file; 0 if there is none.
+pub(crate) fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 

@@ -20,12 +20,13 @@ use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 use std::time::Duration;
 
+use rusqlite::Connection;
 use wonbon_files::publish_file;
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
 use wonbon_rule::{Kind, Rule};
 
 use crate::database::{Database, Standing};
-use crate::database_mark::check_companions;
+use crate::database_mark::{check_companions, length};
 use crate::document::Order;
 use crate::error::StoreError;
 use crate::judge::{Asked, Judge, ShingleCache};
@@ -366,22 +367,34 @@ fn publish(files: &StoreFiles, source: Database, copy: Database) -> Result<(), S
     copy.connection.execute_batch("COMMIT")?;
     copy.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
     drop(copy);
-    // Without its log the database can be replaced as one file. SQLite refuses this while anybody else has
-    // the database open, who would otherwise go on with the log of another database.
-    let in_use = || StoreError::InUse { path: files.directory.clone() };
-    source.connection.busy_timeout(PUBLISH_PATIENCE)?;
-    let mode: String = source
-        .connection
-        .pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))
-        .map_err(|_| in_use())?;
-    if mode != "delete" {
-        return Err(in_use());
-    }
     drop(source);
+    fold_in_log(files)?;
     let (from, to) = (copy_path(files), files.database());
     publish_file(&from, &to).map_err(|error| StoreError::Io {
         doing: "write",
         path: to.clone(),
         source: error.source,
     })
+}
+
+/// Writes the log of the database into it and removes the log, so that the database can be replaced as
+/// one file. Refuses while anybody else has the database open, who would go on with the log of another
+/// database.
+///
+/// The database stays in WAL mode: leaving it would write a rollback journal, and a kill in between would
+/// leave a journal that no store of ours has.
+fn fold_in_log(files: &StoreFiles) -> Result<(), StoreError> {
+    let in_use = || StoreError::InUse { path: files.directory.clone() };
+    let connection = Connection::open(files.database())?;
+    connection.busy_timeout(PUBLISH_PATIENCE)?;
+    // Before the first access this takes the database for this connection alone.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    let folded: i64 = connection
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+        .map_err(|_| in_use())?;
+    connection.close().map_err(|(_, error)| error)?;
+    if folded != 0 || length(&files.log()) > 0 {
+        return Err(in_use());
+    }
+    Ok(())
 }

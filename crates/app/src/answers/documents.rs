@@ -150,10 +150,10 @@ impl<'a> Document<'a> {
 pub struct Added<'a> {
     /// Its key.
     pub key: &'a str,
-    /// What it is; `updated` if it is a new version, `unchanged` if it was known as it came.
+    /// `new`, `updated` if it is a new version, `unchanged` if it was known as it came.
+    pub change: &'static str,
+    /// What it is.
     pub verdict: &'static str,
-    /// What it is in any case.
-    pub kind: &'static str,
     /// The key of its original, if it is a copy.
     pub original: Option<&'a str>,
     /// Its exact resemblance to the original.
@@ -173,8 +173,8 @@ impl<'a> Added<'a> {
     pub fn of(key: &'a str, added: &'a wonbon_store::Added, microseconds: u64) -> Self {
         Added {
             key,
-            verdict: verdict_name(added),
-            kind: added.verdict.kind.name(),
+            change: change_name(added.stored),
+            verdict: added.verdict.kind.name(),
             original: added.verdict.original.as_deref(),
             resemblance: added.verdict.resemblance,
             features_equal: added.verdict.features_equal,
@@ -184,11 +184,11 @@ impl<'a> Added<'a> {
     }
 }
 
-/// What the store calls an add, in one word.
+/// What an add changed, in one word.
 #[must_use]
-pub fn verdict_name(added: &wonbon_store::Added) -> &'static str {
-    match added.stored {
-        Stored::New => added.verdict.kind.name(),
+pub fn change_name(stored: Stored) -> &'static str {
+    match stored {
+        Stored::New => "new",
         Stored::Updated => "updated",
         Stored::Unchanged => "unchanged",
     }

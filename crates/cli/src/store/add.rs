@@ -36,7 +36,7 @@ const IN_FLIGHT: usize = 2048;
 /// earlier than its original takes the original's place.
 ///
 /// Verdicts: original, copy, same-text (the same words), same-shingles, identical (the same bytes),
-/// empty (no words), updated (a new version; `kind` says what it is now), unchanged.
+/// empty (no words). A known key is `updated` if its content changed, `unchanged` otherwise.
 ///
 /// With --sweep the documents were seen by the pass of a crawl of that date: `wonbon moved` and
 /// `wonbon changes` answer from it. Documents that are stored as they come are recognised by the
@@ -81,9 +81,9 @@ impl Listener for Printer<'_> {
             let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
             self.output.json_line(&answers::Added::of(id, added, microseconds))?;
         } else if self.args.verbose {
-            let mut line = format!("{:<13} {id}", answers::verdict_name(added));
-            if added.stored == Stored::Updated {
-                line.push_str(&format!(", {}", verdict.kind.name()));
+            let mut line = format!("{:<13} {id}", verdict.kind.name());
+            if added.stored != Stored::New {
+                line.push_str(&format!(", {},", answers::change_name(added.stored)));
             }
             if let (Some(original), Some(resemblance)) = (&verdict.original, verdict.resemblance) {
                 line.push_str(&format!(" of {original} (resemblance {resemblance:.3})"));

@@ -20,8 +20,8 @@ async fn a_document_is_added_shown_checked_and_removed() {
 
     let again = service.add(&document).await;
     assert_eq!(
-        (again.status, again.json()["verdict"].clone()),
-        (StatusCode::OK, json!("unchanged"))
+        (again.status, again.json()["change"].clone(), again.json()["verdict"].clone()),
+        (StatusCode::OK, json!("unchanged"), json!("original"))
     );
 
     let copy = json!({"id": "copy", "created": "2026-01-03", "text": text(1)});
@@ -89,7 +89,7 @@ async fn edits_happen_only_to_what_a_client_has_seen() {
     assert_eq!(call("if-none-match", "*", 1).await.status, StatusCode::CREATED);
     assert_eq!(call("if-none-match", "*", 1).await.code(), "not_as_expected");
     let mark = service.get("/v1/documents/a").await.header("etag").to_owned();
-    assert_eq!(call("if-match", &mark, 2).await.json()["verdict"], "updated");
+    assert_eq!(call("if-match", &mark, 2).await.json()["change"], "updated");
     let late = call("if-match", &mark, 3).await;
     assert_eq!((late.status.as_u16(), late.code().as_str()), (412, "not_as_expected"));
     assert_eq!(call("if-match", "\"never given\"", 3).await.code(), "not_as_expected");
@@ -178,7 +178,7 @@ async fn sweeps_and_redirects_answer_where_a_page_is_now() {
     let leads = json!({"url": "https://one.example/old", "redirect": "https://one.example/new"});
     let new = json!({"url": "https://one.example/new", "text": text(1)});
     let told = stream("2026-11-08", &[other, new, leads]).await;
-    assert_eq!(told[0]["verdict"], "unchanged");
+    assert_eq!(told[0]["change"], "unchanged");
     assert_eq!(told[2]["verdict"], "redirect");
     service.store.catch_up().unwrap();
     let moved = service.get("/v1/moved?key=https://one.example/old").await.json();
@@ -358,7 +358,7 @@ async fn health_status_and_metrics_are_told() {
         metrics.header("content-type").starts_with("application/openmetrics-text; version=1.0.0")
     );
     for line in [
-        "wonbon_adds_total{verdict=\"original\"} 1",
+        "wonbon_adds_total{change=\"new\",verdict=\"original\"} 1",
         "wonbon_requests_total{method=\"GET\",route=\"/v1/status\",status=\"2xx\"} 1",
         "wonbon_queue_documents 0",
         "wonbon_add_durable_seconds_count{kind=\"document\"} 1",
