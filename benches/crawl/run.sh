@@ -16,12 +16,7 @@ shared=../../../shared/data/web
 all=generic,bfs,dfs,lexbfs,lexdfs,mns,mcs,backlink,opic,larger-site,pagerank,damped,damped-all
 pages=6800,20000,65000,200000,650000,2000000,6100000
 [ -z "${QUICK:-}" ] || pages=6800,20000,65000,200000,650000
-work=${WORK:-}
-if [ -z "$work" ]; then
-  work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
-fi
-mkdir -p "$work"
+. ../work-folder.sh
 cargo build --release --quiet
 bench=${CARGO_TARGET_DIR:-target}/release/order-bench
 

@@ -7,8 +7,4 @@
 # growth.py: what is measured, and how the run is bounded in time.
 set -euo pipefail
 cd "$(dirname "$0")"
-cargo build --release --quiet --manifest-path ../../Cargo.toml -p wonbon-cli
-cargo build --release --quiet
-export WONBON=${WONBON:-${CARGO_TARGET_DIR:-$PWD/../../target}/release/wonbon}
-export GENERATE=${GENERATE:-${CARGO_TARGET_DIR:-$PWD/target}/release/generate}
-OUT=${OUT:-$PWD/results/$(date +%F)-large} exec python3 growth.py 2000000
+OUT=${OUT:-$PWD/results/$(date +%F)-large} exec ./growth.sh 2000000

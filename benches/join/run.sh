@@ -38,12 +38,7 @@ if [ -n "${QUICK:-}" ]; then
   others_limit=${OTHERS_LIMIT:-5}
 fi
 
-work=${WORK:-}
-if [ -z "$work" ]; then
-  work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
-fi
-mkdir -p "$work"
+. ../work-folder.sh
 
 cargo build --release --quiet
 [ -n "${TWO:-}" ] || cargo build --release --quiet --manifest-path ../../Cargo.toml -p wonbon-cli

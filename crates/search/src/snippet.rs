@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use maud::{Render, html};
+use maud::Render;
 
 use crate::marks::{Marked, Marker};
 use crate::query::{Item, Query};
@@ -29,7 +29,9 @@ impl Snippet {
     /// The snippet as HTML: escaped, with what matches in `<mark>`.
     #[must_use]
     pub fn to_html(&self) -> String {
-        self.render().into_string()
+        let mut html = String::with_capacity(self.text.len() + 64);
+        self.render_to(&mut html);
+        html
     }
 }
 
@@ -37,8 +39,10 @@ impl Render for Snippet {
     fn render_to(&self, html: &mut String) {
         let mut at = 0;
         for highlight in &self.highlights {
-            let (before, marked) = (&self.text[at..highlight.start], &self.text[highlight.clone()]);
-            html! { (before) mark { (marked) } }.render_to(html);
+            self.text[at..highlight.start].render_to(html);
+            html.push_str("<mark>");
+            self.text[highlight.clone()].render_to(html);
+            html.push_str("</mark>");
             at = highlight.end;
         }
         self.text[at..].render_to(html);

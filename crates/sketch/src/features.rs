@@ -231,23 +231,18 @@ pub struct MinValues {
     pub(crate) values: Vec<u32>,
 }
 
+crate::accessors::values!(
+    MinValues,
+    u32,
+    "The min-values, group after group; empty for an empty set.",
+    "Whether the set was empty."
+);
+
 impl MinValues {
     /// How they were made.
     #[must_use]
     pub fn params(&self) -> SketchParams {
         self.shape.as_min_values()
-    }
-
-    /// The min-values, group after group; empty for an empty set.
-    #[must_use]
-    pub fn values(&self) -> &[u32] {
-        &self.values
-    }
-
-    /// Whether the set was empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
     }
 
     /// The features they are grouped to.
@@ -307,23 +302,18 @@ pub struct Features {
     pub(crate) values: Vec<u64>,
 }
 
+crate::accessors::values!(
+    Features,
+    u64,
+    "The features in order; empty for an empty set.",
+    "Whether the set was empty."
+);
+
 impl Features {
     /// How they were made.
     #[must_use]
     pub fn params(&self) -> SketchParams {
         self.shape.as_features()
-    }
-
-    /// The features in order; empty for an empty set.
-    #[must_use]
-    pub fn values(&self) -> &[u64] {
-        &self.values
-    }
-
-    /// Whether the set was empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
     }
 
     /// How many features agree, place by place. Empty sets agree in none.

@@ -23,6 +23,7 @@ pub mod exact;
 pub mod rabin;
 pub mod sets;
 
+mod accessors;
 mod distinct;
 mod error;
 mod estimate;

@@ -139,6 +139,13 @@ pub struct ModulusSketch {
     pub(crate) values: Vec<u64>,
 }
 
+crate::accessors::values!(
+    ModulusSketch,
+    u64,
+    "The values in increasing order.",
+    "Whether nothing was sampled."
+);
+
 impl ModulusSketch {
     pub(crate) fn check_modulus(modulus: u64) -> Result<(), SketchError> {
         check_range("the modulus", modulus, 1, ModulusParams::MOST)
@@ -149,18 +156,6 @@ impl ModulusSketch {
     pub fn params(&self) -> SketchParams {
         let Self { modulus, width, seed, .. } = *self;
         SketchParams::Modulus { modulus, width, seed }
-    }
-
-    /// The values in increasing order.
-    #[must_use]
-    pub fn values(&self) -> &[u64] {
-        &self.values
-    }
-
-    /// Whether nothing was sampled.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
     }
 
     /// Estimates resemblance: the share of the two sketches' union that both have.

@@ -111,6 +111,13 @@ pub struct ScaledSketch {
     pub(crate) values: Vec<u64>,
 }
 
+crate::accessors::values!(
+    ScaledSketch,
+    u64,
+    "The values in increasing order.",
+    "Whether nothing was sampled."
+);
+
 impl ScaledSketch {
     pub(crate) fn check_params(base: u32, most: u32) -> Result<(), SketchError> {
         check_range("the base of the modulus", u64::from(base), 2, 1 << 16)?;
@@ -128,18 +135,6 @@ impl ScaledSketch {
     #[must_use]
     pub fn modulus(&self) -> u64 {
         self.modulus
-    }
-
-    /// The values in increasing order.
-    #[must_use]
-    pub fn values(&self) -> &[u64] {
-        &self.values
-    }
-
-    /// Whether nothing was sampled.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
     }
 
     /// Estimates resemblance at the larger of the two moduli.

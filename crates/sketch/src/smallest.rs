@@ -137,6 +137,13 @@ pub struct SmallestSketch {
     pub(crate) values: Vec<u64>,
 }
 
+crate::accessors::values!(
+    SmallestSketch,
+    u64,
+    "The values in increasing order.",
+    "Whether the set was empty."
+);
+
 impl SmallestSketch {
     pub(crate) fn check_count(count: u64) -> Result<(), SketchError> {
         check_range("the number of smallest values", count, 1, SmallestParams::MOST as u64)
@@ -146,18 +153,6 @@ impl SmallestSketch {
     #[must_use]
     pub fn params(&self) -> SketchParams {
         SketchParams::Smallest { count: self.count, seed: self.seed }
-    }
-
-    /// The values in increasing order.
-    #[must_use]
-    pub fn values(&self) -> &[u64] {
-        &self.values
-    }
-
-    /// Whether the set was empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
     }
 
     /// Whether the sketch surely holds the whole set.

@@ -93,6 +93,13 @@ pub struct SuperShingles {
     pub(crate) values: Vec<u64>,
 }
 
+crate::accessors::values!(
+    SuperShingles,
+    u64,
+    "The super-shingles in increasing order.",
+    "Whether there are none: nothing was sampled."
+);
+
 impl SuperShingles {
     pub(crate) fn check_run(run: u32) -> Result<(), SketchError> {
         check_range("the number of values in a super-shingle", u64::from(run), 1, MOST_RUN)
@@ -102,18 +109,6 @@ impl SuperShingles {
     #[must_use]
     pub fn params(&self) -> SketchParams {
         SketchParams::SuperShingles { run: self.run, of: Box::new(self.of.clone()) }
-    }
-
-    /// The super-shingles in increasing order.
-    #[must_use]
-    pub fn values(&self) -> &[u64] {
-        &self.values
-    }
-
-    /// Whether there are none: nothing was sampled.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
     }
 
     /// How many super-shingles both have. One is enough to take the documents for alike.

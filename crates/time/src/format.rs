@@ -14,30 +14,56 @@ use crate::{FIRST, LAST, SECOND, Timestamp};
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let moment = self.as_microseconds().clamp(FIRST, LAST);
-        let since = SignedDuration::from_micros(moment);
         let time = DateTime::constant(1970, 1, 1, 0, 0, 0, 0)
-            .checked_add(since)
+            .checked_add(SignedDuration::from_micros(moment))
             .expect("the years 0 to 9999 are in the calendar");
-        write!(
-            f,
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
-            time.year(),
-            time.month(),
-            time.day(),
-            time.hour(),
-            time.minute(),
-            time.second()
-        )?;
-        let fraction = format!("{:06}", moment.rem_euclid(SECOND));
-        let digits = match f.precision() {
-            Some(digits) => &fraction[..digits.min(6)],
-            None => fraction.trim_end_matches('0'),
-        };
-        if !digits.is_empty() {
-            write!(f, ".{digits}")?;
+        let mut text = *b"0000-00-00T00:00:00.000000Z";
+        let year = time.year().unsigned_abs();
+        write_digits(&mut text[0..2], u32::from(year / 100));
+        write_digits(&mut text[2..4], u32::from(year % 100));
+        for (at, value) in [
+            (5, time.month()),
+            (8, time.day()),
+            (11, time.hour()),
+            (14, time.minute()),
+            (17, time.second()),
+        ] {
+            write_digits(&mut text[at..at + 2], u32::from(value.unsigned_abs()));
         }
-        f.write_str("Z")
+        let fraction = moment.rem_euclid(SECOND) as u32;
+        for (at, value) in
+            [(20, fraction / 10_000), (22, fraction / 100 % 100), (24, fraction % 100)]
+        {
+            write_digits(&mut text[at..at + 2], value);
+        }
+        let digits =
+            f.precision().map_or_else(|| significant_digits(fraction), |digits| digits.min(6));
+        let end = if digits == 0 { SECONDS_END } else { SECONDS_END + 1 + digits };
+        text[end] = b'Z';
+        f.write_str(str::from_utf8(&text[..=end]).expect("digits and marks are ASCII"))
     }
+}
+
+/// Where a time in whole seconds ends.
+const SECONDS_END: usize = "0000-00-00T00:00:00".len();
+
+/// Writes a number below 100 as two digits.
+fn write_digits(to: &mut [u8], value: u32) {
+    to[0] = b'0' + (value / 10) as u8;
+    to[1] = b'0' + (value % 10) as u8;
+}
+
+/// How many of six digits stand before the zeros at the end.
+fn significant_digits(mut microseconds: u32) -> usize {
+    if microseconds == 0 {
+        return 0;
+    }
+    let mut digits = 6;
+    while microseconds.is_multiple_of(10) {
+        microseconds /= 10;
+        digits -= 1;
+    }
+    digits
 }
 
 impl Timestamp {

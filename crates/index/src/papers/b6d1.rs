@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 
 use rusqlite::Connection;
 
-use super::trees::{Inspect, Judge, TreeError, Trees, for_each_tree, row_from_sql};
+use super::trees::{Done, Inspect, Judge, Trees, for_each_tree, row_from_sql};
 use super::{FEATURES, Six, coordinate};
 use crate::Row;
 
@@ -77,12 +77,7 @@ impl Trees for SixBTrees {
         Ok(removed == FEATURES)
     }
 
-    fn search(
-        &self,
-        connection: &Connection,
-        features: &Six,
-        judge: &mut Judge<'_>,
-    ) -> Result<(), TreeError> {
+    fn search(&self, connection: &Connection, features: &Six, judge: &mut Judge<'_>) -> Done {
         let mut lists: [Vec<Row>; FEATURES] = Default::default();
         for (place, statement) in self.search.iter().enumerate() {
             let mut select = connection.prepare_cached(statement)?;
@@ -103,11 +98,7 @@ impl Trees for SixBTrees {
         Ok(())
     }
 
-    fn for_each_entry(
-        &self,
-        connection: &Connection,
-        each: &mut Inspect<'_>,
-    ) -> Result<(), TreeError> {
+    fn for_each_entry(&self, connection: &Connection, each: &mut Inspect<'_>) -> Done {
         for place in 0..FEATURES {
             let tree = place + 1;
             let mut select =

@@ -10,7 +10,7 @@
 
 use rusqlite::Connection;
 
-use super::trees::{Inspect, Judge, TreeError, Trees, for_each_tree, judge_found, row_from_sql};
+use super::trees::{Done, Inspect, Judge, Trees, for_each_tree, judge_found, row_from_sql};
 use super::{PAIRS, Six, coordinate};
 use crate::Row;
 
@@ -82,12 +82,7 @@ impl Trees for FifteenRTrees {
         Ok(removed == TREES)
     }
 
-    fn search(
-        &self,
-        connection: &Connection,
-        features: &Six,
-        judge: &mut Judge<'_>,
-    ) -> Result<(), TreeError> {
+    fn search(&self, connection: &Connection, features: &Six, judge: &mut Judge<'_>) -> Done {
         for (statement, pair) in self.search.iter().zip(PAIRS) {
             let mut select = connection.prepare_cached(statement)?;
             let found = select.query(point(features, pair))?;
@@ -98,11 +93,7 @@ impl Trees for FifteenRTrees {
         Ok(())
     }
 
-    fn for_each_entry(
-        &self,
-        connection: &Connection,
-        each: &mut Inspect<'_>,
-    ) -> Result<(), TreeError> {
+    fn for_each_entry(&self, connection: &Connection, each: &mut Inspect<'_>) -> Done {
         for (number, pair) in PAIRS.into_iter().enumerate() {
             let tree = number + 1;
             let mut select = connection.prepare(&format!("SELECT * FROM pair_{tree}"))?;

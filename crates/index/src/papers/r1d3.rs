@@ -10,7 +10,7 @@
 
 use rusqlite::Connection;
 
-use super::trees::{Inspect, Judge, TreeError, Trees, judge_found, row_from_sql};
+use super::trees::{Done, Inspect, Judge, TreeError, Trees, judge_found, row_from_sql};
 use super::{PAIRS, Six, coordinate};
 use crate::Row;
 
@@ -72,12 +72,7 @@ impl Trees for OneRTree {
         Ok(removed == PAIRS.len())
     }
 
-    fn search(
-        &self,
-        connection: &Connection,
-        features: &Six,
-        judge: &mut Judge<'_>,
-    ) -> Result<(), TreeError> {
+    fn search(&self, connection: &Connection, features: &Six, judge: &mut Judge<'_>) -> Done {
         let mut select = connection.prepare_cached(SEARCH)?;
         for point in points(features) {
             if judge_found(select.query(point)?, row_of, judge)?.is_break() {
@@ -87,11 +82,7 @@ impl Trees for OneRTree {
         Ok(())
     }
 
-    fn for_each_entry(
-        &self,
-        connection: &Connection,
-        each: &mut Inspect<'_>,
-    ) -> Result<(), TreeError> {
+    fn for_each_entry(&self, connection: &Connection, each: &mut Inspect<'_>) -> Done {
         let mut select = connection.prepare("SELECT * FROM pairs")?;
         let mut entries = select.query([])?;
         while let Some(entry) = entries.next()? {

@@ -13,6 +13,9 @@ pub(crate) type Judge<'a> = dyn FnMut(Row) -> Result<ControlFlow<()>, TreeError>
 /// What looks at an entry of a tree: its row, and whether an original of given features has it.
 pub(crate) type Inspect<'a> = dyn FnMut(Row, &dyn Fn(&Six) -> bool) -> Result<(), TreeError> + 'a;
 
+/// The end of a walk over trees, or what stopped it.
+pub(crate) type Done = Result<(), TreeError>;
+
 /// Why a tree could not be read or changed. The file adds its name and what was being done.
 #[derive(Debug)]
 pub enum TreeError {
@@ -55,19 +58,10 @@ pub trait Trees: std::fmt::Debug {
 
     /// Hands over the originals that seem to agree in two places, in the papers' order, until told
     /// to stop. One may come more than once.
-    fn search(
-        &self,
-        connection: &Connection,
-        features: &Six,
-        judge: &mut Judge<'_>,
-    ) -> Result<(), TreeError>;
+    fn search(&self, connection: &Connection, features: &Six, judge: &mut Judge<'_>) -> Done;
 
     /// Hands over every entry of every tree.
-    fn for_each_entry(
-        &self,
-        connection: &Connection,
-        each: &mut Inspect<'_>,
-    ) -> Result<(), TreeError>;
+    fn for_each_entry(&self, connection: &Connection, each: &mut Inspect<'_>) -> Done;
 }
 
 /// One statement for each tree, from its number that starts with 1.

@@ -31,18 +31,14 @@ impl Paper for ApJoin {
             for (i, &token) in x[..probe.prefix as usize].iter().enumerate() {
                 let list = index.seen_from(probe.side, token);
                 list.drop_smaller(collection, row.smallest());
-                let mut kept = list.head;
-                for at in list.head..list.postings.len() {
-                    let posting = list.postings[at];
+                list.retain(|posting| {
                     let size = collection.size(posting.record);
                     let required = row.required(size);
                     if posting.position + required > size {
-                        continue;
+                        return false;
                     }
-                    list.postings[kept] = posting;
-                    kept += 1;
                     if i as u32 + required > x_size {
-                        continue;
+                        return true;
                     }
                     counters.comparisons += 1;
                     let score = &mut scores.of[posting.record as usize];
@@ -50,8 +46,8 @@ impl Paper for ApJoin {
                         scores.met.push(posting.record);
                     }
                     *score += 1;
-                }
-                list.postings.truncate(kept);
+                    true
+                });
             }
             scores.drain(|indexed, score| {
                 counters.candidates += 1;

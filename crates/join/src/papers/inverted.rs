@@ -36,6 +36,20 @@ impl List {
             self.head += 1;
         }
     }
+
+    /// Shows the postings from the head on in order and removes those that `keep` refuses, for good.
+    #[inline]
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(Posting) -> bool) {
+        let mut kept = self.head;
+        for at in self.head..self.postings.len() {
+            let posting = self.postings[at];
+            if keep(posting) {
+                self.postings[kept] = posting;
+                kept += 1;
+            }
+        }
+        self.postings.truncate(kept);
+    }
 }
 
 /// One list for each token, for each side.

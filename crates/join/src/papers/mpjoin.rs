@@ -32,35 +32,28 @@ impl Paper for MpJoin {
             for (i, &token) in x[..probe.prefix as usize].iter().enumerate() {
                 let list = index.seen_from(probe.side, token);
                 list.drop_smaller(collection, row.smallest());
-                let mut kept = list.head;
-                for at in list.head..list.postings.len() {
-                    let posting = list.postings[at];
+                list.retain(|posting| {
                     let (indexed, j) = (posting.record, posting.position);
                     if j >= prefix_size[indexed as usize] {
-                        continue;
+                        return false;
                     }
                     counters.comparisons += 1;
                     let size = collection.size(indexed);
                     let required = row.required(size);
                     let score = &mut scores.of[indexed as usize];
                     let left = (x.len() - i).min((size - j) as usize) as i32;
-                    let mut stays = true;
                     if *score + left >= required as i32 {
                         if *score == 0 {
                             scores.met.push(indexed);
                         }
                         *score += 1;
+                        true
                     } else {
                         prefix_size[indexed as usize] = (size + 1).saturating_sub(required);
-                        stays = j < prefix_size[indexed as usize];
                         *score = 0;
+                        j < prefix_size[indexed as usize]
                     }
-                    if stays {
-                        list.postings[kept] = posting;
-                        kept += 1;
-                    }
-                }
-                list.postings.truncate(kept);
+                });
             }
             // A record reset to zero and met again stands in the list twice.
             scores.drain(|indexed, score| {
