@@ -165,7 +165,9 @@ impl CollapseQuestion {
         let mut rest = results.iter().enumerate();
         let found = collapse_texts(
             std::iter::from_fn(|| {
-                for (at, (result, _)) in rest.by_ref() {
+                // Results without a text come back to the loop that looks at the clock only here.
+                while deadline.is_none_or(|deadline| Instant::now() < deadline) {
+                    let (at, (result, _)) = rest.next()?;
                     match text_of(result, &mut store) {
                         Ok(Some(text)) => {
                             compared.push(at);

@@ -58,9 +58,22 @@ pub(crate) struct Args {
     /// The largest body, and the longest line of a stream, in megabytes.
     #[arg(long, value_name = "MB", default_value_t = 32)]
     most_body: usize,
-    /// Connections at once.
+    /// Megabytes of bodies and lines that all requests together may hold.
+    #[arg(long, value_name = "MB", default_value_t = 256)]
+    body_memory: usize,
+    /// The part of --body-memory that one client address may have. Behind a proxy all clients have its
+    /// address.
+    #[arg(long, value_name = "MB", default_value_t = 128)]
+    body_share: usize,
+    /// Connections at once. Fewer if the system allows fewer open files; the log says so.
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
     connections: usize,
+    /// Connections at once from one address.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().connections_per_address)]
+    connections_per_address: usize,
+    /// Seconds after which a client that does not read its answer is disconnected.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    write_timeout: u64,
     /// Seconds for which requests may go on when it ends.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     grace: u64,
@@ -110,7 +123,11 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         backups: args.backups.clone(),
         limits: Limits {
             body_bytes: args.most_body.saturating_mul(1 << 20),
+            body_memory_bytes: args.body_memory.saturating_mul(1 << 20),
+            body_share_bytes: args.body_share.saturating_mul(1 << 20),
             connections: args.connections,
+            connections_per_address: args.connections_per_address,
+            write_time: Duration::from_secs(args.write_timeout),
             grace: Duration::from_secs(args.grace),
             rate: args.rate.map(|per_second| Rate { per_second, at_once: per_second.max(10.0) }),
             ..Limits::default()

@@ -5,11 +5,11 @@
 //! something; the token and its scope; the rate limit. Answers get a content security policy without inline
 //! script or style, are counted by route, and problems become pages for people.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_SECURITY_POLICY, HOST, HeaderValue, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
@@ -21,6 +21,7 @@ use axum::response::{IntoResponse, Response};
 use wonbon_app::tokens::{Scope, Token};
 use wonbon_time::Timestamp;
 
+use crate::body_budget::{RequestRoom, client_ip};
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -54,6 +55,10 @@ pub(crate) async fn guard(
                 if let Some(token) = token {
                     request.extensions_mut().insert(Who(Some(token.name.into())));
                 }
+                // Given back when the answer is made; a stream has room of its own.
+                let room = service.bodies.room(client_ip(request.extensions()));
+                let room = RequestRoom::new(room);
+                request.extensions_mut().insert(room.clone());
                 next.run(request).await
             }
             Err(problem) => problem.into_response(),
@@ -130,37 +135,46 @@ fn admit(service: &Service, request: &Request, route: &str) -> Result<Option<Tok
     };
     let scope = service.scopes.get(&(method, route)).copied().flatten();
     let token = match (&service.tokens, scope) {
-        (Some(tokens), Some(scope)) => Some(token_for(tokens.find(secret(headers)?), scope)?),
+        (Some(tokens), Some(scope)) => {
+            let found = secret(headers).and_then(|secret| token_for(tokens.find(secret), scope));
+            // Guessing costs as much as asking: those who fail are counted by their address.
+            Some(found.or_else(|problem| {
+                take_from_bucket(service, &client_ip(request.extensions()).to_string())?;
+                Err(problem)
+            })?)
+        }
         _ => None,
     };
-    if let Some(buckets) = &service.buckets {
-        let address = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        let client = match (&token, address) {
-            (Some(token), _) => token.id.clone(),
-            (None, Some(ConnectInfo(address))) => address.ip().to_string(),
-            (None, None) => String::new(),
-        };
-        if let Err(seconds) = buckets.take(&client, Instant::now()) {
-            let mut problem = Problem::new(
-                Code::TooManyRequests,
-                format!("ask again in {seconds} seconds, or more slowly"),
-            );
-            problem.retry_after = Some(seconds);
-            return Err(problem);
-        }
+    match &token {
+        Some(token) => take_from_bucket(service, &token.id)?,
+        None => take_from_bucket(service, &client_ip(request.extensions()).to_string())?,
     }
     Ok(token)
 }
 
-/// The name by which the service was called.
+/// Counts a request against the rate limit of a client.
+fn take_from_bucket(service: &Service, client: &str) -> Result<(), Problem> {
+    let Some(buckets) = &service.buckets else { return Ok(()) };
+    buckets.take(client, Instant::now()).map_err(|seconds| {
+        let detail = format!("ask again in {seconds} seconds, or more slowly");
+        let mut problem = Problem::new(Code::TooManyRequests, detail);
+        problem.retry_after = Some(seconds);
+        problem
+    })
+}
+
+/// The name by which the service was called. Two names are refused: something in front of the service may
+/// have looked at the other one.
 fn host(request: &Request) -> Result<String, Problem> {
-    let host = request
-        .uri()
-        .authority()
-        .map(axum::http::uri::Authority::as_str)
-        .or_else(|| request.headers().get(HOST).and_then(|host| host.to_str().ok()));
-    host.map(str::to_owned)
-        .ok_or_else(|| Problem::new(Code::WrongHost, "the request does not say whom it calls"))
+    let authority = request.uri().authority().map(axum::http::uri::Authority::as_str);
+    let headers = request.headers().get_all(HOST).iter().map(|host| host.to_str().unwrap_or(""));
+    let mut named = authority.into_iter().chain(headers);
+    let refused = |detail: &str| Problem::new(Code::WrongHost, detail);
+    let first = named.next().ok_or_else(|| refused("the request does not say whom it calls"))?;
+    if request.headers().get_all(HOST).iter().count() > 1 || named.any(|other| other != first) {
+        return Err(refused("the request names more than one host"));
+    }
+    Ok(first.to_owned())
 }
 
 /// A name without its port.

@@ -23,6 +23,8 @@
 mod adding;
 mod answer_threads;
 mod api;
+mod body_budget;
+mod connection;
 mod document_request;
 mod forms;
 mod guard;
@@ -31,6 +33,7 @@ mod listen;
 mod logging;
 mod messages;
 mod metrics;
+mod open_files;
 mod openapi;
 mod pages;
 mod problem;

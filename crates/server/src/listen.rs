@@ -1,13 +1,15 @@
 //! Connections: accepted, served, and closed when the service ends.
 //!
 //! HTTP/1.1 without encryption: something in front does TLS where it is needed. A connection costs a
-//! few kilobytes while it is idle; one that does not send the head of a request in time is closed. When
+//! few kilobytes while it is idle; one that does not send the head of a request in time, or does not read its
+//! answer ([`crate::Limits::write_time`]), is closed. An address has a limited number of connections. When
 //! the service ends no new connection is taken, idle ones are closed, requests on their way are answered
 //! for up to [`crate::Limits::grace`], jobs stop where they can be resumed, and then the store is closed with
 //! everything that was acknowledged.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -20,11 +22,56 @@ use tokio::sync::{Semaphore, watch};
 use tower::Service as _;
 use wonbon_store::Store;
 
+use crate::connection::TimedWrites;
+use crate::open_files::connections_possible;
 use crate::routes::{router, table};
 use crate::service::{Config, ServerError, Service};
 
 /// How long to wait when the system has no room for another connection.
 const NO_ROOM: Duration = Duration::from_millis(50);
+
+/// Bytes that a connection buffers in each direction.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// How many connections each address has.
+struct ByAddress {
+    most: usize,
+    open: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// A connection of an address, until it is dropped.
+struct PlaceOfAddress {
+    of: Arc<ByAddress>,
+    address: IpAddr,
+}
+
+impl ByAddress {
+    fn new(most: usize) -> Arc<Self> {
+        Arc::new(ByAddress { most, open: Mutex::new(HashMap::new()) })
+    }
+
+    /// A place for one more, if the address may have it.
+    fn take(self: &Arc<Self>, address: IpAddr) -> Option<PlaceOfAddress> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.get(&address).copied().unwrap_or(0);
+        (count < self.most).then(|| {
+            open.insert(address, count + 1);
+            PlaceOfAddress { of: self.clone(), address }
+        })
+    }
+}
+
+impl Drop for PlaceOfAddress {
+    fn drop(&mut self) {
+        let mut open = self.of.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.address);
+            }
+        }
+    }
+}
 
 /// A service that listens and does not serve yet.
 pub struct Server {
@@ -76,7 +123,9 @@ impl Server {
     pub async fn run(self, ended: impl Future<Output = ()>) -> Result<(), ServerError> {
         let Server { listener, service, end } = self;
         let limits = service.config.limits;
-        let room = Arc::new(Semaphore::new(limits.connections));
+        let connections = connections_possible(limits.connections);
+        let room = Arc::new(Semaphore::new(connections));
+        let by_address = ByAddress::new(limits.connections_per_address);
         let router = router(service.clone());
         let mut ended = std::pin::pin!(ended);
         loop {
@@ -93,7 +142,13 @@ impl Server {
                 }
             };
             let Ok(permit) = room.clone().try_acquire_owned() else {
-                tracing::warn!(connections = limits.connections, "no room for another connection");
+                tracing::warn!(connections, "no room for another connection");
+                drop(stream);
+                continue;
+            };
+            let Some(place) = by_address.take(address.ip()) else {
+                let connections = limits.connections_per_address;
+                tracing::warn!(connections, client = %address.ip(), "too many connections of a client");
                 drop(stream);
                 continue;
             };
@@ -102,7 +157,7 @@ impl Server {
                 served.metrics.connections.inc();
                 serve(stream, address, router, &served).await;
                 served.metrics.connections.dec();
-                drop(permit);
+                drop((permit, place));
             });
         }
         drop(listener);
@@ -115,7 +170,7 @@ impl Server {
                 jobs.end(limits.grace);
             }
         });
-        let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+        let all = u32::try_from(connections).unwrap_or(u32::MAX);
         if tokio::time::timeout(limits.grace, room.acquire_many(all)).await.is_err() {
             tracing::warn!("some requests were not answered in time and are cut off");
         }
@@ -149,7 +204,9 @@ async fn serve(stream: TcpStream, address: SocketAddr, router: Router, service: 
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_time)
         .max_header_size(limits.head_bytes)
-        .serve_connection(TokioIo::new(stream), answer);
+        // Of what comes, and of what goes out: the budget of bodies does not count these.
+        .max_buf_size(limits.head_bytes.max(BUFFER_BYTES))
+        .serve_connection(TokioIo::new(TimedWrites::new(stream, limits.write_time)), answer);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

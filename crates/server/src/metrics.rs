@@ -16,6 +16,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use wonbon_store::{Added, Kind, Store, StoreError, Stored};
 
+use crate::body_budget::BodyBudget;
+
 use wonbon_app::answers::change_name;
 use wonbon_app::jobs::Jobs;
 
@@ -145,11 +147,20 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(crate) fn text(&self, store: &Store, jobs: Option<&Jobs>) -> Result<String, StoreError> {
+    pub(crate) fn text(
+        &self,
+        store: &Store,
+        bodies: &BodyBudget,
+        jobs: Option<&Jobs>,
+    ) -> Result<String, StoreError> {
         let mut now = registry();
         store_gauges(store, &mut now)?;
         let up = ConstGauge::new(self.started.elapsed().as_secs_f64());
         now.register("up_seconds", "since when the service runs", up);
+        let (held, most) = bodies.counts();
+        let values = [("now", held as u64), ("most", most as u64)];
+        let help = "bytes of bodies and lines that requests hold, and the most since the start";
+        register_gauges(&mut now, "body_bytes", help, "when", values);
         if let Some(jobs) = jobs {
             job_gauges(jobs, &mut now);
         }

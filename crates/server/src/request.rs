@@ -15,6 +15,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
+use crate::body_budget::RequestRoom;
 use crate::json_address::redirect_to_json;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -59,14 +60,33 @@ pub(crate) fn too_large(most: usize) -> Problem {
     Problem::new(Code::TooLarge, format!("at most {most} bytes are taken"))
 }
 
+/// The longest form that asks for no token: it holds a token and the mark of the page.
+pub(crate) const SIGN_IN_BYTES: usize = 4 << 10;
+
+/// The longest form: keys have up to 4 kB, three bytes for each, and a crawl may have some hundred seeds.
+const FORM_BYTES: usize = 64 << 10;
+
 /// A whole body.
 pub(crate) async fn whole_body(
     service: &Service,
-    headers: &HeaderMap,
+    parts: &Parts,
     body: Body,
 ) -> Result<Bytes, Problem> {
-    let most = service.config.limits.body_bytes;
-    let said = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    body_up_to(service, parts, body, service.config.limits.body_bytes).await
+}
+
+/// A whole body of at most so many bytes, which are counted in the room of its request.
+pub(crate) async fn body_up_to(
+    service: &Service,
+    parts: &Parts,
+    body: Body,
+    most: usize,
+) -> Result<Bytes, Problem> {
+    let most = most.min(service.config.limits.body_bytes);
+    let room = parts.extensions.get::<RequestRoom>();
+    let grow = |bytes: usize| room.map_or(Ok(()), |room| room.grow(bytes));
+    let said =
+        parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     if said.is_some_and(|said: usize| said > most) {
         return Err(too_large(most));
     }
@@ -75,11 +95,13 @@ pub(crate) async fn whole_body(
         let Some(first) = incoming.next().await? else { return Ok(Bytes::new()) };
         let mut whole: Option<BytesMut> = None;
         let mut length = first.len();
+        grow(length)?;
         while let Some(piece) = incoming.next().await? {
             length += piece.len();
             if length > most {
                 return Err(too_large(most));
             }
+            grow(piece.len())?;
             whole.get_or_insert_with(|| BytesMut::from(&first[..])).extend_from_slice(&piece);
         }
         if length > most {
@@ -272,8 +294,11 @@ pub(crate) async fn parameters_sent<P: DeserializeOwned>(
     parts: &Parts,
     body: Body,
 ) -> Result<P, Problem> {
-    let body = whole_body(service, &parts.headers, body).await?;
-    if !parts.uri.path().starts_with("/v1/") {
+    let is_form = !parts.uri.path().starts_with("/v1/");
+    // `/ask` takes a whole text.
+    let most = if is_form && parts.uri.path() != "/ask" { FORM_BYTES } else { usize::MAX };
+    let body = body_up_to(service, parts, body, most).await?;
+    if is_form {
         return from_form(service, parts, body).await;
     }
     let kind = ContentKind::of(&parts.headers);
@@ -295,6 +320,22 @@ where
         let answered = async {
             let parameters: P = parameters_sent(&service, &parts, body).await?;
             service.answer(move |service| answers(service, parameters, &view)).await
+        };
+        answered.await.into_response()
+    })
+}
+
+/// Something that is done, not asked: it is never told as too late once it has begun ([`Service::act`]).
+pub(crate) fn action<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
+where
+    P: DeserializeOwned + Send + 'static,
+{
+    routing::post(async move |State(service): State<Arc<Service>>, request: Request| -> Response {
+        let (parts, body) = request.into_parts();
+        let view = View::of(&service, &parts);
+        let answered = async {
+            let parameters: P = parameters_sent(&service, &parts, body).await?;
+            service.act(move |service| answers(service, parameters, &view)).await
         };
         answered.await.into_response()
     })

@@ -19,7 +19,7 @@ use crate::guard::guard;
 use crate::json_address::redirect_twin;
 use crate::pages;
 use crate::problem::{Code, Problem};
-use crate::request::{brief_question, page, posted, question, removal};
+use crate::request::{action, brief_question, page, posted, question, removal};
 use crate::service::Service;
 
 /// A route.
@@ -66,7 +66,7 @@ fn routes() -> Vec<Route> {
     route("GET", "/v1/copies", READ, question(places::copies));
     route("GET", "/v1/changes", READ, question(places::changes));
     route("GET", "/v1/watch", READ, question(places::watched));
-    route("POST", "/v1/watch", ADD, posted(places::watch));
+    route("POST", "/v1/watch", ADD, action(places::watch));
     route("DELETE", "/v1/watch", ADD, removal(places::unwatch));
     route("GET", "/v1/watch/report", READ, question(places::report));
     route("GET", "/v1/compare", READ, question(compare::compare));
@@ -78,7 +78,7 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/decisions", ADD, post(decisions::decide));
     route("POST", "/v1/decisions/undo", ADD, post(decisions::undo));
     route("GET", "/v1/status", READ, question(health::status));
-    route("POST", "/v1/backup", ADMIN, posted(health::backup));
+    route("POST", "/v1/backup", ADMIN, action(health::backup));
     route("POST", "/v1/jobs", ADMIN, post(jobs::start));
     route("GET", "/v1/jobs", READ, question(jobs::list));
     route("GET", "/v1/jobs/{number}", READ, get(jobs::get_one));
@@ -99,7 +99,7 @@ fn routes() -> Vec<Route> {
     route("GET", "/", READ, page(pages::home));
     route("POST", "/go", READ, posted(pages::go));
     route("POST", "/ask", READ, posted(texts::ask));
-    route("POST", "/watch", ADD, posted(places::watch));
+    route("POST", "/watch", ADD, action(places::watch));
     route("POST", "/decisions", ADD, post(decisions::decide));
     route("POST", "/decisions/undo", ADD, post(decisions::undo));
     route("POST", "/jobs", ADMIN, post(job_forms::start_job));
@@ -178,6 +178,75 @@ mod tests {
             .map(|(method, path, _)| (method.to_owned(), path.to_owned()))
             .collect();
         assert_eq!(described, routed);
+    }
+
+    /// Calls a route as somebody, and says what came back: the status and the code of the problem.
+    async fn called(
+        router: &Router,
+        route: (&str, &str),
+        headers: &[(&str, &str)],
+    ) -> (u16, String) {
+        use http_body_util::BodyExt;
+        use tower::ServiceExt;
+        let path = route.1.replace("{key}", "a").replace("{number}", "1");
+        let mut request = axum::http::Request::builder().method(route.0).uri(path);
+        for (name, value) in [("host", "127.0.0.1:7600")].iter().chain(headers) {
+            request = request.header(*name, *value);
+        }
+        let response =
+            router.clone().oneshot(request.body(axum::body::Body::empty()).unwrap()).await.unwrap();
+        let status = response.status().as_u16();
+        let kind = response.headers().get("content-type").cloned();
+        // What is no problem may be a stream that does not end.
+        if kind.is_none_or(|kind| kind != "application/problem+json") {
+            return (status, String::new());
+        }
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let problem: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        (status, problem["code"].as_str().unwrap().to_owned())
+    }
+
+    #[tokio::test]
+    async fn every_route_refuses_who_may_not_use_it() {
+        use wonbon_app::tokens::Tokens;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        let mut tokens = Tokens::default();
+        let mut bearer =
+            |name: &str, scope| format!("Bearer {}", tokens.create(name, &[scope], None).unwrap());
+        let (read, admin) = (bearer("reader", Scope::Read), bearer("admin", Scope::Admin));
+        tokens.write(&path).unwrap();
+        let params = wonbon_store::StoreParams::default();
+        let store = wonbon_store::Store::create(&folder.path().join("store"), &params).unwrap();
+        let config = crate::Config { tokens: Some(path), ..crate::Config::default() };
+        let (router, _end) = crate::router_for_tests(store, config).unwrap();
+        let let_in = ["token_needed", "token_unknown", "scope_missing", "cross_site"];
+        let form = ("content-type", "application/x-www-form-urlencoded");
+        for (method, path, scope) in table() {
+            let route = (method, path);
+            let name = format!("{method} {path}");
+            let without = called(&router, route, &[]).await;
+            let wrong = called(&router, route, &[("authorization", "Bearer wonbon_00")]).await;
+            let reading = called(&router, route, &[("authorization", &read)]).await;
+            let all = called(&router, route, &[("authorization", &admin)]).await;
+            assert!(!let_in.contains(&all.1.as_str()), "{name}: {all:?}");
+            match scope {
+                None => assert!(!let_in.contains(&without.1.as_str()), "{name}: {without:?}"),
+                Some(scope) => {
+                    assert_eq!(without, (401, "token_needed".to_owned()), "{name}");
+                    assert_eq!(wrong, (401, "token_unknown".to_owned()), "{name}");
+                    let refused = reading == (403, "scope_missing".to_owned());
+                    assert_eq!(refused, scope > Scope::Read, "{name}: {reading:?}");
+                }
+            }
+            let foreign = [("authorization", admin.as_str()), ("origin", "https://evil.example")];
+            let crossed = called(&router, route, &foreign).await;
+            assert_eq!(crossed.1 == "cross_site", method != "GET", "{name}: {crossed:?}");
+            if method == "POST" && !path.starts_with("/v1/") {
+                let unmarked = called(&router, route, &[("authorization", &admin), form]).await;
+                assert_eq!(unmarked.1, "bad_form", "{name}");
+            }
+        }
     }
 
     #[test]

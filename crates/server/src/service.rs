@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
@@ -13,6 +14,7 @@ use wonbon_store::Store;
 
 use crate::adding::Adding;
 use crate::answer_threads::AnswerThreads;
+use crate::body_budget::BodyBudget;
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 use crate::rate::{Buckets, Rate};
@@ -30,8 +32,16 @@ pub struct Limits {
     pub body_time: Duration,
     /// How long an answer may take.
     pub answer_time: Duration,
+    /// How long a client may leave an answer unread while more of it waits to be sent.
+    pub write_time: Duration,
+    /// Bytes of bodies and lines that all requests together may hold. Raised to `body_bytes` if it is less.
+    pub body_memory_bytes: usize,
+    /// The part of it that one client address may have. Behind a proxy all clients have one address.
+    pub body_share_bytes: usize,
     /// Connections at once.
     pub connections: usize,
+    /// Connections at once from one address.
+    pub connections_per_address: usize,
     /// Requests at once.
     pub requests: usize,
     /// Questions that are answered at once, each by a thread. Of short ones no more than there are cores.
@@ -55,7 +65,11 @@ impl Default for Limits {
             head_time: Duration::from_secs(60),
             body_time: Duration::from_secs(60),
             answer_time: Duration::from_secs(30),
+            write_time: Duration::from_secs(60),
+            body_memory_bytes: 256 << 20,
+            body_share_bytes: 128 << 20,
             connections: 16_384,
+            connections_per_address: 4096,
             requests: 4096,
             questions: 4 * cores(),
             rate: None,
@@ -148,6 +162,7 @@ pub(crate) struct Service {
     pub(crate) adding: Adding,
     pub(crate) tokens: Option<TokenFile>,
     pub(crate) buckets: Option<Buckets>,
+    pub(crate) bodies: Arc<BodyBudget>,
     jobs: Option<Arc<Jobs>>,
     /// Which scope a route needs; none for those that are open to all.
     pub(crate) scopes: HashMap<(&'static str, &'static str), Option<Scope>>,
@@ -181,6 +196,10 @@ impl Service {
             adding,
             tokens: config.tokens.as_deref().map(TokenFile::open).transpose()?,
             buckets: config.limits.rate.map(Buckets::new),
+            bodies: BodyBudget::new(
+                config.limits.body_memory_bytes.max(config.limits.body_bytes),
+                config.limits.body_share_bytes.max(config.limits.body_bytes),
+            ),
             jobs: config.jobs.clone().map(|jobs| Jobs::open(jobs, store.clone())).transpose()?,
             scopes: routes.iter().map(|(method, path, scope)| ((*method, *path), *scope)).collect(),
             requests: Arc::new(Semaphore::new(config.limits.requests)),
@@ -231,5 +250,97 @@ impl Service {
             let detail = format!("there was no answer within {seconds} seconds");
             Err(Problem::new(Code::TookTooLong, detail))
         })
+    }
+
+    /// Does something that must not be told as failed once it has begun: starts a job, makes a backup,
+    /// removes a document. It is given up only while it waits for a thread; then it is never begun.
+    pub(crate) async fn act<T: Send + 'static>(
+        self: &Arc<Self>,
+        action: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.metrics.questions.inc();
+        let asked = self.clone();
+        // Set by whoever is first: the thread that begins, or the one that gives up.
+        let settled = Arc::new(AtomicBool::new(false));
+        let begins = settled.clone();
+        let mut answer = self.threads.run(move || {
+            let begun = !begins.swap(true, Ordering::AcqRel);
+            begun.then(|| action(&asked))
+        });
+        let in_time = tokio::time::timeout(self.config.limits.answer_time, &mut answer).await;
+        let answer = match in_time {
+            Ok(answer) => answer,
+            Err(_) if settled.swap(true, Ordering::AcqRel) => answer.await,
+            Err(_) => Ok(None),
+        };
+        self.metrics.questions.dec();
+        match answer {
+            Ok(Some(answer)) => answer,
+            Ok(None) => Err(Problem::new(Code::TookTooLong, "it was not begun and will not be")),
+            Err(error) => Err(Problem::inside(Code::Failed, &error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wonbon_store::StoreParams;
+
+    use super::*;
+
+    fn service(folder: &std::path::Path, questions: usize) -> Arc<Service> {
+        let store = Store::create(&folder.join("store"), &StoreParams::default()).unwrap();
+        let answer_time = Duration::from_millis(20);
+        let limits = Limits { questions, answer_time, ..Limits::default() };
+        let config = Config { limits, ..Config::default() };
+        let (_end, ending) = watch::channel(false);
+        Arc::new(Service::new(store, 0.0, config, &crate::routes::table(), ending).unwrap())
+    }
+
+    #[tokio::test]
+    async fn what_has_begun_is_never_told_as_too_late() {
+        let folder = tempfile::tempdir().unwrap();
+        let service = service(folder.path(), 1);
+        // On a busy machine the time may be up before a thread begins; then it never does.
+        loop {
+            let (began, begun) = std::sync::mpsc::channel::<()>();
+            let act = service.act(move |service| {
+                let _ = began.send(());
+                std::thread::sleep(service.config.limits.answer_time * 5);
+                Ok("done")
+            });
+            match act.await {
+                Ok(done) => break assert_eq!(done, "done"),
+                Err(problem) => assert_eq!(problem.code, Code::TookTooLong),
+            }
+            service.threads.run(|| ()).await.unwrap();
+            assert!(begun.try_recv().is_err());
+        }
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let asked = service.answer(move |_| {
+            wait.recv().expect("the test lets it go on");
+            Ok("answered")
+        });
+        assert_eq!(asked.await.unwrap_err().code, Code::TookTooLong);
+        go.send(()).unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_told_as_too_late_never_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let service = service(folder.path(), 1);
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let busy = service.threads.run(move || wait.recv());
+        let (began, begun) = std::sync::mpsc::channel::<()>();
+        let act = service.act(move |_| {
+            let _ = began.send(());
+            Ok(())
+        });
+        assert_eq!(act.await.unwrap_err().code, Code::TookTooLong);
+        go.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        // The one thread has passed the action when it answers this.
+        service.threads.run(|| ()).await.unwrap();
+        assert!(begun.try_recv().is_err());
     }
 }

@@ -256,29 +256,34 @@ mod tests {
         let Begun { path, writer, checkpoints, thread, .. } = &begun();
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            // Two who read again and again: hardly a moment without one of them.
-            for _ in 0..2 {
-                let done = &done;
-                scope.spawn(move || {
-                    let reader = Database::open_reader(path).unwrap().connection;
-                    while !done.load(Ordering::Relaxed) {
-                        reader.execute_batch("BEGIN; SELECT count(*) FROM pages").unwrap();
-                        std::thread::sleep(Duration::from_millis(3));
-                        reader.execute_batch("COMMIT").unwrap();
+            // Two read in turn, and each begins before the other ends: there is no moment without a reader.
+            scope.spawn(|| {
+                let [one, other] =
+                    [(), ()].map(|()| Database::open_reader(path).unwrap().connection);
+                let begin = "BEGIN; SELECT count(*) FROM pages LIMIT 1";
+                one.execute_batch(begin).unwrap();
+                while !done.load(Ordering::Relaxed) {
+                    for (reading, next) in [(&one, &other), (&other, &one)] {
+                        next.execute_batch(begin).unwrap();
+                        reading.execute_batch("COMMIT").unwrap();
                     }
-                });
-            }
+                }
+            });
+            // A reader that has no processor for longer than the writer waits puts the restart off, so the log may
+            // become longer than it would on an idle machine; what counts is that it restarts.
             let mut longest = 0;
-            for _ in 0..4 * LONG {
+            let restarted = (0..32 * LONG).any(|_| {
                 writer.execute_batch("INSERT INTO pages (bytes) VALUES (zeroblob(5000))").unwrap();
                 if thread.woken.try_recv().is_ok() {
                     thread.copy();
                 }
                 checkpoints.copy_rest(writer);
-                longest = longest.max(checkpoints.shared.pages.load(Ordering::Relaxed));
-            }
+                let pages = checkpoints.shared.pages.load(Ordering::Relaxed);
+                longest = longest.max(pages);
+                pages < longest
+            });
             done.store(true, Ordering::Relaxed);
-            assert!(longest < 2 * LONG, "{longest}");
+            assert!(restarted, "{longest} pages");
         });
     }
 }

@@ -200,9 +200,7 @@ impl Writer {
     }
 
     fn commit(&mut self, group: &[Request]) -> Result<Vec<Answer>, StoreError> {
-        if let Some(what) = &self.stopped {
-            return Err(StoreError::Stopped { what: what.clone() });
-        }
+        self.check()?;
         self.begin()?;
         let now = Timestamp::now();
         let mut answers = Vec::with_capacity(group.len());
@@ -244,6 +242,14 @@ impl Writer {
         }
         self.families.database.connection.execute_batch("COMMIT")?;
         Ok(answers)
+    }
+
+    /// Says why it no longer writes, if so.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        match &self.stopped {
+            Some(what) => Err(StoreError::Stopped { what: what.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// Begins a transaction.

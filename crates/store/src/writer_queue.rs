@@ -94,6 +94,18 @@ impl WriterQueue {
         Ok(())
     }
 
+    /// Says why nothing is written any more, if so. It does not wait: a thread that writes is no reason.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        match self.active.try_lock() {
+            Ok(active) => match &*active {
+                Some(active) => active.writer.check(),
+                None => Err(writer_ended()),
+            },
+            Err(TryLockError::WouldBlock) => Ok(()),
+            Err(TryLockError::Poisoned(_)) => Err(writer_ended()),
+        }
+    }
+
     fn push(&self, request: Request) -> Result<(), StoreError> {
         match self.requests.try_send(request) {
             Err(TrySendError::Full(request)) => {

@@ -8,7 +8,7 @@ use wonbon_time::Timestamp;
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Status {
-    /// Where it is.
+    /// Where it is; from the service, its directory's name only.
     pub store: String,
     /// What makes a copy.
     pub rule: String,

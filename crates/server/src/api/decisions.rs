@@ -159,7 +159,7 @@ where
     let (view, who) = (View::of(service, parts), Who::of(parts));
     let expected = expected(&parts.headers)?;
     service
-        .answer(move |service| {
+        .act(move |service| {
             let Changed { entry, key, back } = change(service, asked, &who, expected)?;
             if let View::Page(_) = view {
                 let number = entry.map(|entry| entry.entry);

@@ -64,7 +64,7 @@ pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -
         match kind.essence.as_str() {
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
                 kind.check_charset()?;
-                return Ok(add_stream(service.clone(), body, options));
+                return Ok(add_stream(service.clone(), &parts, body, options));
             }
             "application/json" => kind.check_charset()?,
             "text/plain" | "text/html" if parameters.key.is_some() => {}
@@ -75,7 +75,7 @@ pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -
             return Err(Problem::new(Code::ShuttingDown, "nothing more is stored"));
         }
         let expected = expected(&parts.headers)?;
-        let body = whole_body(&service, &parts.headers, body).await?;
+        let body = whole_body(&service, &parts, body).await?;
         let since = Instant::now();
         let room = service.adding.room(body.len())?;
         let sent = SentDocument { kind, parameters, body };
@@ -184,7 +184,7 @@ pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request)
             _ => return Err(kind.unsupported("application/json, text/plain or text/html")),
         }
         let (parameters, options) = AddParameters::of(&parts)?;
-        let body = whole_body(&service, &parts.headers, body).await?;
+        let body = whole_body(&service, &parts, body).await?;
         let sent = SentDocument { kind, parameters, body };
         if sent.body.len() <= SMALL {
             checked(&service, &sent, options)
@@ -314,7 +314,7 @@ async fn deleted(service: &Arc<Service>, parts: &Parts, key: String) -> Result<R
     }
     let (expected, who) = (expected(&parts.headers)?, Who::of(parts));
     service
-        .answer(move |service| {
+        .act(move |service| {
             if !service.store.delete_as(&key, expected, who.name())? {
                 return Err(Problem::unknown(&key));
             }

@@ -21,13 +21,15 @@ pub(crate) async fn healthz() -> Response {
     Reply::text("ok\n".to_owned()).into_response()
 }
 
-/// Whether it takes requests: not while it ends, and not if the store does not answer.
+/// Whether it takes requests: not while it ends, and not if the store does not answer or no longer writes.
 pub(crate) async fn readyz(State(service): State<Arc<Service>>) -> Response {
     if service.is_ending() {
         return Problem::new(Code::ShuttingDown, "it takes no more requests").into_response();
     }
     let answered = service.answer(|service| {
         service.store.search_behind()?;
+        let written = service.store.check_writer();
+        written.map_err(|error| Problem::inside(Code::WriteFailed, &error))?;
         Ok(Reply::text("ready\n".to_owned()))
     });
     answered.await.into_response()
@@ -36,7 +38,8 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>) -> Response {
 /// Everything that is counted.
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     let answered = service.answer(|service| {
-        let text = service.metrics.text(&service.store, service.jobs().ok().map(|jobs| &**jobs))?;
+        let jobs = service.jobs().ok().map(|jobs| &**jobs);
+        let text = service.metrics.text(&service.store, &service.bodies, jobs)?;
         Ok(Reply::bytes(CONTENT_TYPE, text.into()))
     });
     answered.await.into_response()
@@ -51,11 +54,18 @@ pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     responses((status = 200, body = answers::Status), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn status(service: &Service, _asked: Nothing, view: &View) -> Result<Reply, Problem> {
-    let status = answers::Status::of(&service.store, service.open_seconds)?;
+    let mut status = answers::Status::of(&service.store, service.open_seconds)?;
+    // Whoever may read the store need not know where on the machine it is.
+    status.store = name_of(service.store.directory());
     Ok(match view {
         View::Page(reader) => pages::status_page(service, reader, &status),
         View::Json => Reply::json(&status),
     })
+}
+
+/// The last part of a path.
+fn name_of(directory: &Path) -> String {
+    directory.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 /// A backup to be made.

@@ -79,7 +79,7 @@ where
     let answered = async {
         let fields: Fields = parameters_sent(&service, &parts, body).await?;
         let who = Who::of(&parts).token();
-        service.answer(move |service| Ok(Reply::see_other(&act(service, fields, who)?))).await
+        service.act(move |service| Ok(Reply::see_other(&act(service, fields, who)?))).await
     };
     answered.await.into_response()
 }

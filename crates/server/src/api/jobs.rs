@@ -69,7 +69,7 @@ pub(crate) async fn start(State(service): State<Arc<Service>>, request: Request)
         let job: JobRequest = parameters_sent(&service, &parts, body).await?;
         let who = Who::of(&parts).token();
         service
-            .answer(move |service| Ok(reply_accepted(&Jobs::start(service.jobs()?, job, who)?)))
+            .act(move |service| Ok(reply_accepted(&Jobs::start(service.jobs()?, job, who)?)))
             .await
     };
     started.await.into_response()
@@ -120,7 +120,7 @@ impl Change {
 }
 
 async fn change(service: Arc<Service>, number: String, change: Change) -> Response {
-    let answered = service.answer(move |service| {
+    let answered = service.act(move |service| {
         service.jobs()?;
         Ok(reply_accepted(&change.make(service, parse_number(&number)?)?))
     });

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::request::Parts;
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncWriteExt, DuplexStream};
@@ -23,6 +24,7 @@ use wonbon_app::intake::{IntakeName, ReadyDocument};
 
 use super::documents::answer_to_add;
 use crate::adding::OutcomeReceiver;
+use crate::body_budget::{BodyRoom, client_ip};
 use crate::document_request::{AddOptions, read_json};
 use crate::problem::{Code, Problem};
 use crate::request::{Incoming, too_large};
@@ -49,10 +51,16 @@ enum Line {
 }
 
 /// Takes a stream of documents.
-pub(crate) fn add_stream(service: Arc<Service>, body: Body, options: AddOptions) -> Response {
+pub(crate) fn add_stream(
+    service: Arc<Service>,
+    parts: &Parts,
+    body: Body,
+    options: AddOptions,
+) -> Response {
+    let room = service.bodies.room(client_ip(&parts.extensions));
     let (verdicts, read) = tokio::io::duplex(UNREAD);
     let (lines, answered) = mpsc::channel(LINES);
-    tokio::spawn(async move { read_lines(&service, body, options, lines).await });
+    tokio::spawn(async move { read_lines(&service, body, room, options, lines).await });
     tokio::spawn(answer_lines(answered, verdicts));
     let mut response = Response::new(Body::from_stream(ReaderStream::with_capacity(read, PIECE)));
     let kind = HeaderValue::from_static("application/x-ndjson");
@@ -63,6 +71,7 @@ pub(crate) fn add_stream(service: Arc<Service>, body: Body, options: AddOptions)
 async fn read_lines(
     service: &Arc<Service>,
     body: Body,
+    mut room: BodyRoom,
     options: AddOptions,
     lines: mpsc::Sender<Line>,
 ) {
@@ -102,18 +111,33 @@ async fn read_lines(
                 take_line(service, line, number, options, &lines).await
             } else {
                 held.extend_from_slice(line);
-                let line = held.split();
-                take_line(service, &line, number, options, &lines).await
+                let line = std::mem::take(&mut held);
+                let taken = take_line(service, &line, number, options, &lines).await;
+                room.clear();
+                taken
             };
             if taken.is_err() {
                 return;
             }
         }
-        if !skipping {
-            held.extend_from_slice(rest);
+        if !skipping && !rest.is_empty() {
+            // A stream waits for room as it waits for the writer: it is read no further.
+            let patience = service.config.limits.body_time;
+            match room.grow_within(rest.len(), patience).await {
+                Ok(()) => held.extend_from_slice(rest),
+                Err(problem) => {
+                    held = BytesMut::new();
+                    room.clear();
+                    skipping = true;
+                    if lines.send(Line::Refused(number + 1, problem)).await.is_err() {
+                        return;
+                    }
+                }
+            }
         }
         if held.len() > most {
             held = BytesMut::new();
+            room.clear();
             skipping = true;
             if lines.send(Line::Refused(number + 1, too_large(most))).await.is_err() {
                 return;

@@ -216,11 +216,13 @@ pub(crate) fn choose(_: &Service, asked: Choice, _: &Reader) -> Result<Reply, Pr
 }
 
 /// An address of this service; anything else is its first page.
+///
+/// Browsers drop tabs and line ends from addresses and take `\` for `/`, so `/<tab>/host` would lead to
+/// another site: only printable ASCII without `\` is taken, and no path with an empty first part.
 pub(crate) fn own_address(address: &str) -> &str {
     let is_own = address.starts_with('/')
         && !address.starts_with("//")
-        && !address.contains(['\\', '\r', '\n'])
-        && address.is_ascii();
+        && address.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     if is_own { address } else { "/" }
 }
 

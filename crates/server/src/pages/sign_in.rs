@@ -14,7 +14,7 @@ use crate::api::places::Nothing;
 use crate::guard::check_token;
 use crate::messages::Say;
 use crate::problem::Problem;
-use crate::request::{from_form, whole_body};
+use crate::request::{SIGN_IN_BYTES, body_up_to, from_form};
 use crate::service::Service;
 use crate::view::{Reader, Reply, TOKEN_COOKIE, set_cookie};
 
@@ -64,7 +64,7 @@ struct Given {
 pub(crate) async fn login(State(service): State<Arc<Service>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let signed = async {
-        let body = whole_body(&service, &parts.headers, body).await?;
+        let body = body_up_to(&service, &parts, body, SIGN_IN_BYTES).await?;
         let Given { token } = from_form(&service, &parts, body).await?;
         let token = token.trim();
         if token.is_empty() {

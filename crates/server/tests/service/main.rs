@@ -10,6 +10,7 @@ mod damaged_crawls;
 mod decisions;
 mod full_disk;
 mod golden;
+mod hardening;
 mod jobs;
 mod kills;
 mod pages;

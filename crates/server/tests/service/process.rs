@@ -267,6 +267,106 @@ fn silent_and_slow_clients_are_let_go_and_others_are_served() {
     served.stop();
 }
 
+/// A number of `/metrics`.
+fn metric(address: SocketAddr, name: &str) -> u64 {
+    let text = ask(address, "GET", "/metrics", &[], "").body;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().unwrap()
+}
+
+/// Waits until a number of `/metrics` is what it has to become.
+fn wait_for(address: SocketAddr, name: &str, wanted: u64) {
+    let begun = Instant::now();
+    while metric(address, name) != wanted {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{name} is not {wanted}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn large_bodies_of_many_connections_stay_within_one_budget() {
+    const TOTAL: usize = 4 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.limits.body_bytes = 1 << 20;
+    config.limits.body_memory_bytes = TOTAL;
+    config.limits.body_share_bytes = TOTAL / 2;
+    let served = start(folder.path(), config);
+    let address = served.address;
+    let open = |path: &str, kind: &str, length: usize| {
+        let mut connection = TcpStream::connect(address).unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n"
+        );
+        connection.write_all(head.as_bytes()).unwrap();
+        connection
+    };
+    // Without a token nothing is kept: the answer comes before the body.
+    for _ in 0..24 {
+        let mut login = open("/login", "application/x-www-form-urlencoded", 1 << 20);
+        let mut answer = [0; 12];
+        login.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 413");
+    }
+    assert_eq!(metric(address, "wonbon_body_bytes{when=\"most\"}"), 0);
+    // Bodies that never end, and lines that never do.
+    let mut sending = Vec::new();
+    for number in 0..32 {
+        let mut connection = match number % 2 {
+            0 => open("/v1/check", "application/json", 1 << 20),
+            _ => open("/v1/documents", "application/x-ndjson", 1 << 30),
+        };
+        // Those that are refused are closed while this is sent.
+        let _ = connection.write_all(&vec![b' '; 900 << 10]);
+        sending.push(connection);
+    }
+    let most = metric(address, "wonbon_body_bytes{when=\"most\"}");
+    assert!(most > 0 && most <= TOTAL as u64 / 2, "{most}");
+    drop(sending);
+    wait_for(address, "wonbon_body_bytes{when=\"now\"}", 0);
+    let body = json!({"text": text(1)}).to_string();
+    let kind = [("content-type", "application/json")];
+    assert_eq!(ask(address, "POST", "/v1/check", &kind, &body).status, 200);
+    served.stop();
+}
+
+#[test]
+fn clients_that_do_not_read_and_those_with_too_many_connections_are_let_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.limits.write_time = Duration::from_millis(300);
+    config.limits.connections_per_address = 20;
+    let served = start(folder.path(), config);
+    let address = served.address;
+    // More than the system buffers for a connection.
+    let words: Vec<String> = (0..2_000_000_u32).map(|at| format!("w{at}")).collect();
+    let body = json!({"id": "long", "text": words.join(" ")}).to_string();
+    let kind = [("content-type", "application/json")];
+    assert_eq!(ask(address, "POST", "/v1/documents", &kind, &body).status, 201);
+    let unread: Vec<TcpStream> = (0..5)
+        .map(|_| {
+            let mut connection = TcpStream::connect(address).unwrap();
+            let head = format!("GET /v1/documents/long HTTP/1.1\r\nhost: {address}\r\n\r\n");
+            connection.write_all(head.as_bytes()).unwrap();
+            connection
+        })
+        .collect();
+    // The one that asks is open.
+    wait_for(address, "wonbon_connections_open", 1);
+    drop(unread);
+    let idle: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let mut refused = TcpStream::connect(address).unwrap();
+    refused.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    assert_eq!(refused.read(&mut [0; 16]).unwrap_or(0), 0, "the 21st is closed");
+    drop(idle);
+    let begun = Instant::now();
+    let fine = format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    while !request(address, &fine).is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
+        assert!(begun.elapsed() < Duration::from_secs(30), "places are given back");
+    }
+    served.stop();
+}
+
 #[test]
 fn another_address_without_tokens_is_refused_at_start() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {

@@ -52,6 +52,16 @@ impl Store {
         answer.recv().map_err(|_| writer_ended())?
     }
 
+    /// Whether documents can be stored: says why not if the writer has stopped. It writes nothing and does not
+    /// wait for the writer, so a store whose disk is full passes.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Stopped`], [`StoreError::ReadOnly`].
+    pub fn check_writer(&self) -> Result<(), StoreError> {
+        self.writer_queue()?.check()
+    }
+
     /// Closes the store: stores everything queued and writes all derived files. Other clones of
     /// the handle can still read but no longer write.
     ///
