@@ -23,8 +23,8 @@ use crate::key_table::{CROWD, KeyTable, MOST_SLOTS};
 use crate::subsets::{Subsets, agree, key};
 use crate::{CopyIndex, IndexError, IndexParams, Match, Row};
 
-/// Tables that are looked into together: all of 2 of 6.
-const TABLES_AT_ONCE: usize = 15;
+/// Tables that are looked into together: all bands of a threshold of 0.8, and all pairs of 2 of 6.
+const TABLES_AT_ONCE: usize = 18;
 
 /// How many places in lists [`MemoryIndex::closest`] looks at: two milliseconds.
 const MOST_HITS: usize = 1 << 16;
