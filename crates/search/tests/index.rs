@@ -83,7 +83,8 @@ fn segments_are_merged_when_nothing_comes_and_answers_stay_the_same() {
     index.commit(7).unwrap();
     let before = find(&reader, "cat");
     let mut tries = 0;
-    while index.rest(7).unwrap() {
+    // The engine deletes what was merged after the merged segment is in its list.
+    while index.rest(7).unwrap() || segments(dir.path()) > 1 {
         tries += 1;
         assert!(tries < 1_000, "still {} segments", segments(dir.path()));
         std::thread::sleep(Duration::from_millis(10));
