@@ -158,6 +158,10 @@ impl Cutter<'_> {
     ) -> Result<BTreeMap<u32, Cut>, ClusterError> {
         let mut cuts = BTreeMap::new();
         let Some(passages) = self.config.selection.passages else { return Ok(cuts) };
+        let has_no_place = matches!(piece.rows, Rows::File(_) | Rows::Archive(_));
+        if self.config.selection.annotate && has_no_place {
+            return Ok(cuts);
+        }
         let is_cut = |document: &u32| passages.removal.of(*document).is_some();
         if !documents.iter().flatten().any(is_cut) {
             return Ok(cuts);

@@ -77,12 +77,15 @@ pub fn for_each_repeat_by_suffixes(
         {
             open.pop();
             first = start;
+            if long < least {
+                continue;
+            }
             let mut places: Vec<(usize, usize)> =
                 suffixes[start..at].iter().map(|&suffix| origin[suffix]).collect();
             let before = |&(number, start): &(usize, usize)| {
                 start.checked_sub(1).map(|before| &documents[number][before])
             };
-            if long >= least && differ(places.iter().map(before)) {
+            if differ(places.iter().map(before)) {
                 places.sort_unstable();
                 each(long, &places);
             }

@@ -23,7 +23,7 @@ use super::cut::locate;
 use super::list_files::write_list;
 use super::list_report::report_page;
 use super::maximal::{Repeat, RepeatFilter, for_each_maximal};
-use super::repeats::Finder;
+use super::repeats::{Finder, window_budget};
 use super::scan::WindowPlan;
 use super::words::{Removed, WordText};
 use crate::columns::{Column, ColumnWriter, Mark};
@@ -285,6 +285,7 @@ impl Run<'_> {
             plan: WindowPlan::new(config.words),
             folder: &work,
             memory: config.memory / SORTING_SHARE,
+            window_bytes: window_budget(&words, config.memory / SORTING_SHARE),
             threads: config.threads,
             progress: self.progress,
             of_others_only: others > 0,

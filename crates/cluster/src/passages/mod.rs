@@ -33,6 +33,6 @@ pub use in_texts::{CutText, TextPassage, TextPassages};
 pub use listing::{LISTED_PLACES, ListConfig, ListSummary, SHOWN_PASSAGE_BYTES, list_passages};
 pub use removal::{NotAUnit, PassageUnit};
 pub(crate) use removal::{Removal, UnitStarts, find_removed};
-pub(crate) use repeats::Finder;
+pub(crate) use repeats::{Finder, window_budget};
 pub(crate) use scan::WindowPlan;
 pub(crate) use words::WordText;

@@ -9,7 +9,7 @@
 //!    words, and the step is repeated. So a collision costs time and never changes a result.
 //!
 //! Steps 3 to 5 are done for one part of the hashes of seeds after another if windows would take more than
-//! [`WINDOW_SHARE`] of the text on disk. Windows with the same words keep seeds with the same hash, so no part misses what
+//! [`window_budget`]. Windows with the same words keep seeds with the same hash, so no part misses what
 //! another has.
 //!
 //! Cost: step 1 reads all words, the others what repeats. On disk, 16 bytes a seed (about a fifth of the text for 50
@@ -29,8 +29,10 @@ use crate::columns::{Column, ColumnWriter, Mark};
 use crate::error::{ClusterError, io};
 use crate::sorted_runs::{Equal, SortedRuns};
 
-/// The part of the text that the windows of one part may take on disk: two fifths.
-const WINDOW_SHARE: (u64, u64) = (2, 5);
+/// The bytes that the windows of one part may take: two fifths of the words on disk, or what fits in memory.
+pub(crate) fn window_budget(words: &WordText, memory: u64) -> u64 {
+    (words.total_bytes() / 5 * 2).max(memory).max(1 << 20)
+}
 
 /// Bytes of words that a thread takes at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -45,6 +47,8 @@ pub(crate) struct Finder<'a> {
     pub(crate) memory: u64,
     pub(crate) threads: NonZeroUsize,
     pub(crate) progress: &'a dyn Progress,
+    /// About how many bytes the windows of one part may take.
+    pub(crate) window_bytes: u64,
     /// Only windows that occur in another corpus count as repeated.
     pub(crate) of_others_only: bool,
 }
@@ -156,9 +160,8 @@ impl Finder<'_> {
             if part == 0 && parts == 1 {
                 // A seed is kept by about half of the windows that it stands in.
                 let span = (self.plan.words - self.plan.seed_words + 2) as u64 / 2;
-                let budget = self.words.total_bytes() / WINDOW_SHARE.1 * WINDOW_SHARE.0;
                 let bytes = (found * span.max(1)).saturating_mul(16);
-                parts = bytes.div_ceil(budget.max(self.memory).max(1 << 20)).max(1);
+                parts = bytes.div_ceil(self.window_bytes.max(1)).max(1);
                 if parts > 1 {
                     std::fs::remove_file(&hot).map_err(io("remove", &hot))?;
                     continue;
