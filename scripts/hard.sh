@@ -20,6 +20,7 @@ SECTIONS=(
   "crawl-kills|a crawl killed 50 times (20 in test.sh)"
   "crawl-memory|a million known addresses in less than 200 MB (not in test.sh)"
   "join-thresholds|five join algorithms on real sets at seven thresholds (two in test.sh)"
+  "passages-suffixes|passages of five shared corpora as an array of suffixes has them (two in test.sh)"
 )
 
 hard_store_kills() { WONBON_KILLS=200 cargo test -p wonbon-store --test crash; }
@@ -28,6 +29,7 @@ hard_service_kills() { WONBON_KILLS=50 cargo test -p wonbon-server --test servic
 hard_crawl_kills() { WONBON_KILLS=50 cargo test -p wonbon-crawl --test toy_web_crash; }
 hard_crawl_memory() { cargo test -p wonbon-crawl --test toy_web_memory -- --ignored --nocapture; }
 hard_join_thresholds() { cargo test -p wonbon-join --test shared_data -- --ignored; }
+hard_passages_suffixes() { cargo test -p wonbon-cluster --test passages -- --ignored; }
 
 state=target/hard
 commit="$(git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)"

@@ -312,7 +312,7 @@ impl Progress for Watcher {
     fn begin(&self, phase: &'static str, total: u64) {
         let mut bar = self.bar.lock().expect("nobody panics while drawing");
         bar.finish_and_clear();
-        let bytes = matches!(phase, "read" | "sketch" | "write");
+        let bytes = matches!(phase, "read" | "sketch" | "passages" | "search" | "texts" | "write");
         let template = match (total, bytes) {
             (0, _) => "{prefix:>14} {spinner} {elapsed}",
             (_, true) => {

@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use anyhow::Context;
 use wonbon_app::requests::DedupRequest;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
-use wonbon_cluster::dedup::{DedupConfig, DedupSummary, dedup};
+use wonbon_cluster::dedup::{
+    DedupConfig, DedupSummary, PASSAGE_WORDS, PassageOptions, PassageSummary, dedup,
+};
 use wonbon_cluster::families::FamilyKind;
 use wonbon_cluster::keep::Keep;
+use wonbon_cluster::passages::PassageUnit;
 use wonbon_store::{Kind, Rule};
 
 use crate::Outcome;
@@ -25,7 +28,8 @@ use crate::output::Output;
 /// or `-` for standard input. Inputs are never changed. OUT is a folder that must not exist yet; it appears when
 /// everything in it is complete: `kept/` (the rows that stay, byte for byte, in files named as the
 /// inputs), `families.jsonl` (for every document its id, family, original, resemblance to the
-/// original and kind), `report.html` and `summary.json`.
+/// original and kind), `report.html` and `summary.json`; with --passages, kept rows have what is left of their text, and
+/// `dropped.jsonl` names documents of which too little is left.
 ///
 /// Until then the work stands in OUT.partial. After a kill the same command goes on from the last
 /// finished part.
@@ -66,6 +70,8 @@ pub(crate) struct Args {
     /// Find every pair: the same as --engine exact.
     #[arg(long, conflicts_with_all = ["engine", "rule"])]
     exact: bool,
+    #[command(flatten)]
+    passages: PassageFlags,
     /// Drop what occurs in another corpus: files, folders, or the OUT of a run with
     /// --save-sketches, whose documents are not read again. May be given several times.
     #[arg(long, value_name = "OTHER")]
@@ -81,7 +87,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
     /// Keep all rows and add wonbon_family, wonbon_original, wonbon_resemblance and wonbon_kind to
-    /// each (in `annotated/` instead of `kept/`).
+    /// each (in `annotated/` instead of `kept/`); with --passages also wonbon_removed, the bytes of the text that passages
+    /// take, instead of removing them.
     #[arg(long)]
     annotate: bool,
     /// End at the first row that is no document, instead of skipping and naming it.
@@ -91,6 +98,43 @@ pub(crate) struct Args {
     shingles: ShingleOptions,
     #[command(flatten)]
     run: RunOptions,
+}
+
+/// What is done about passages.
+#[derive(clap::Args)]
+struct PassageFlags {
+    /// Also remove repeated passages from the documents that are kept, all occurrences but the first in keep order,
+    /// until no run of N words is left twice. 50 is about a paragraph; 13 is usual against benchmarks.
+    #[arg(long, value_name = "N")]
+    passages: Option<usize>,
+    /// Remove repeated passages (of 50 words unless --passages says otherwise) and compare no whole documents.
+    #[arg(long, conflicts_with_all = ["pairs", "save_sketches", "threshold", "rule"])]
+    passages_only: bool,
+    /// What is removed as a whole where it touches a repeated passage: word, line or paragraph.
+    #[arg(long, value_name = "UNIT", default_value_t)]
+    unit: PassageUnit,
+    /// Drop a document from which passages are removed if fewer words are left; `dropped.jsonl` names it.
+    #[arg(long, value_name = "WORDS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    min_left: u32,
+    /// Remove only passages that occur in the corpora of --against; what the input itself repeats stays.
+    #[arg(long, requires = "against")]
+    passages_from_against: bool,
+}
+
+impl PassageFlags {
+    fn options(&self) -> Option<PassageOptions> {
+        let words = match self.passages {
+            None if !self.passages_only => return None,
+            words => words.unwrap_or(PASSAGE_WORDS),
+        };
+        Some(PassageOptions {
+            words,
+            only: self.passages_only,
+            unit: self.unit,
+            min_left: self.min_left,
+            of_others_only: self.passages_from_against,
+        })
+    }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -118,6 +162,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         limits: args.limits.limits(),
         against: args.against.clone(),
         save_sketches: args.save_sketches,
+        passages: args.passages.options(),
         ..planned
     };
     let watcher = Watcher::new();
@@ -152,6 +197,15 @@ fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()>
     }
     for kind in Kind::ALL.into_iter().filter(|&kind| summary.of_kind(kind) > 0) {
         writeln!(out, "  {kind:<14} {:>12}", thousands(summary.of_kind(kind)))?;
+    }
+    if let Some(PassageSummary { cut, dropped, removed_words, rounds }) = &summary.passages {
+        writeln!(
+            out,
+            "{} words removed from {} documents in {rounds} rounds; {} of these dropped",
+            thousands(*removed_words),
+            thousands(*cut),
+            thousands(*dropped)
+        )?;
     }
     if summary.without_key > 0 {
         writeln!(

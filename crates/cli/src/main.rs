@@ -15,6 +15,7 @@ mod join;
 mod options;
 mod order;
 mod output;
+mod passages;
 mod report;
 mod serve;
 mod sketch;
@@ -67,6 +68,7 @@ enum Command {
     Join(join::Args),
     Moved(store::moved::Args),
     Order(order::Args),
+    Passages(passages::Args),
     Rebuild(store::rebuild::Args),
     Restore(store::restore::Args),
     Robots(crawl::robots::Args),
@@ -128,6 +130,7 @@ fn main() -> ExitCode {
         Command::Join(args) => join::run(args),
         Command::Moved(args) => store::moved::run(args, store),
         Command::Order(args) => order::run(args),
+        Command::Passages(args) => passages::run(args),
         Command::Rebuild(args) => store::rebuild::run(args, store),
         Command::Restore(args) => store::restore::run(args, store),
         Command::Robots(args) => crawl::robots::run(args),

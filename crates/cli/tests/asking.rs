@@ -95,6 +95,30 @@ fn sources_name_passages_and_what_is_left() {
 }
 
 #[test]
+fn passages_of_a_text_are_told_run_by_run_with_their_places() {
+    let (files, store) = filled();
+    let essay = files.write(
+        "essay.txt",
+        format!("{BREAD}. {}. {}", "something quite new stands here", words(FERRY, 0, 19)),
+    );
+    let ask =
+        |more: &[&str]| wonbon(&[&["--store", &store, "within", "--passages"], more].concat());
+    let lines = json_lines(stdout(&ask(&["--json", &essay])));
+    let of = |line: &serde_json::Value| (line["words"][0].as_u64(), line["words"][1].as_u64());
+    assert!(lines.iter().any(|line| of(line) == (Some(0), Some(32))), "{lines:?}");
+    for line in &lines {
+        for place in line["places"].as_array().unwrap() {
+            assert_eq!(place["text"].as_str().unwrap(), line["text"].as_str().unwrap());
+        }
+    }
+    let shown = ask(&[&essay]);
+    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    assert!(stdout(&shown).contains("51 of 56 words"), "{}", stdout(&shown));
+    let none = ask(&["--least-words", "40", &essay]);
+    assert_eq!(none.status.code(), Some(1));
+}
+
+#[test]
 fn what_was_deleted_is_not_found() {
     let (files, store) = filled();
     let text = files.write("ferry.txt", FERRY);

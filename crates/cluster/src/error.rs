@@ -7,7 +7,7 @@ use wonbon_files::{FileError, PartialFolderError};
 
 /// Why this crate could not do what was asked.
 ///
-/// `BadParameter`, `OutputExists`, `NotOurs`, `NotEmpty`, `OtherPlan`, `InputChanged` and `NotARun`
+/// `BadParameter`, `CannotCut`, `OutputExists`, `NotOurs`, `NotEmpty`, `OtherPlan`, `InputChanged` and `NotARun`
 /// mean that the request was wrong; `Io` and `Input` that the environment failed; `Damaged` that files of an
 /// earlier run are not what was written; `Stopped` that somebody asked for it.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +83,17 @@ pub enum ClusterError {
     InputChanged {
         /// The input.
         file: String,
+    },
+    /// Passages cannot be cut out of what an input is made of.
+    #[error(
+        "passages cannot be removed from {path}, which is {what}: only rows with a text and files of plain text can be cut; \
+         `wonbon passages` lists what repeats"
+    )]
+    CannotCut {
+        /// The input.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
     },
     /// Two inputs would be written to one place.
     #[error("two inputs would both be written to {path}")]

@@ -7,15 +7,19 @@
 //! Rows are counted as they are written, and compared with the number that the verdicts ask for:
 //! nothing is published if they differ.
 
+use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::path::Path;
 
-use wonbon_documents::{InputFile, Inputs, Piece, Pieces, Progress, RowOutcome, RowParser, Rows};
+use wonbon_documents::{
+    InputFile, Inputs, Piece, Pieces, Progress, RowOutcome, RowParser, Rows, read_file,
+};
 
 use crate::columns::Column;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
-use crate::row_writers::{RowWriter, Selection, writer_for};
+use crate::passages::{Cut, PassageUnit, cut};
+use crate::row_writers::{RowPassages, RowWriter, Selection, writer_for};
 
 /// What is written, and from where.
 #[derive(Clone, Copy)]
@@ -25,6 +29,8 @@ pub(crate) struct KeptRows<'a> {
     pub(crate) selection: Selection<'a>,
     /// The first so many files belong to other corpora and are not written.
     pub(crate) other_files: usize,
+    /// What is removed as a whole with a passage.
+    pub(crate) unit: PassageUnit,
     pub(crate) progress: &'a dyn Progress,
 }
 
@@ -56,6 +62,8 @@ impl KeptRows<'_> {
         let mut output = OpenOutput::default();
         let mut written = RowsWritten::default();
         let mut bytes = 0;
+        let mut cutter =
+            Cutter { parser: RowParser::new(self.inputs.fields.clone()), config: self };
         while pieces.next_into(&mut piece)? {
             let input = &self.inputs.files[piece.file];
             let changed = || ClusterError::InputChanged { file: input.path.display().to_string() };
@@ -63,9 +71,16 @@ impl KeptRows<'_> {
             if piece.file >= self.other_files && has_rows(&piece) {
                 written.any_table |= matches!(piece.rows, Rows::Table(_));
                 let path = folder.join(&input.name);
-                match output.for_piece(&piece, &path, self.selection.annotate)? {
+                let cuts = cutter.cuts(&piece, input, &documents)?;
+                let passages = self.selection.passages.map(|passages| RowPassages {
+                    cuts: &cuts,
+                    input: &input.path,
+                    ..passages
+                });
+                let selection = Selection { passages, ..self.selection };
+                match output.for_piece(&piece, &path, selection)? {
                     Some(writer) => {
-                        written.rows += writer.write(&piece.rows, &documents, self.selection)?;
+                        written.rows += writer.write(&piece.rows, &documents, selection)?
                     }
                     None => written.not_annotatable += documents.iter().flatten().count() as u64,
                 }
@@ -99,6 +114,83 @@ impl KeptRows<'_> {
     }
 }
 
+/// Reads the inputs again and calls `see` with the texts of some documents, which are ascending.
+pub(crate) fn read_texts(
+    inputs: &Inputs,
+    corpus: &Corpus,
+    documents: &[u32],
+    progress: &dyn Progress,
+    mut see: impl FnMut(u32, String),
+) -> Result<(), ClusterError> {
+    let mut pieces = Pieces::new(inputs);
+    let mut piece = Piece::default();
+    let mut rows = RowNumbers::new(corpus)?;
+    let mut numbers = Vec::new();
+    let mut shown = ShownTexts::new(inputs, documents);
+    let mut bytes = 0;
+    while shown.shown.peek().is_some() && pieces.next_into(&mut piece)? {
+        let input = &inputs.files[piece.file];
+        rows.number(piece.rows.count(), &mut numbers)
+            .map_err(|_| ClusterError::InputChanged { file: input.path.display().to_string() })?;
+        bytes += piece.rows.bytes();
+        shown.collect(&mut piece.rows, input, &numbers, &mut see);
+        progress.advance(bytes);
+        if progress.stop_asked() {
+            return Err(ClusterError::Stopped);
+        }
+    }
+    Ok(())
+}
+
+/// Cuts passages out of the texts of documents.
+struct Cutter<'a> {
+    parser: RowParser,
+    config: KeptRows<'a>,
+}
+
+impl Cutter<'_> {
+    /// What is cut out of the documents of a piece, and what is left of them.
+    fn cuts(
+        &mut self,
+        piece: &Piece,
+        input: &InputFile,
+        documents: &[Option<u32>],
+    ) -> Result<BTreeMap<u32, Cut>, ClusterError> {
+        let mut cuts = BTreeMap::new();
+        let Some(passages) = self.config.selection.passages else { return Ok(cuts) };
+        let has_no_place = matches!(piece.rows, Rows::File(_) | Rows::Archive(_));
+        if self.config.selection.annotate && has_no_place {
+            return Ok(cuts);
+        }
+        let is_cut = |document: &u32| passages.removal.of(*document).is_some();
+        if !documents.iter().flatten().any(is_cut) {
+            return Ok(cuts);
+        }
+        let cannot = |what| ClusterError::CannotCut { path: input.path.clone(), what };
+        let Some(mut rows) = piece.rows.copy() else { return Err(cannot("a web archive")) };
+        if matches!(rows, Rows::File(_)) && read_file(&input.path)?.core.is_html {
+            return Err(cannot("a page"));
+        }
+        let (mut numbers, mut changed) = (documents.iter(), false);
+        rows.for_each_document(input, &mut self.parser, &mut |_, outcome| {
+            let Some(Some(number)) = numbers.next() else { return };
+            if let Some((ranges, _)) = passages.removal.of(*number)
+                && let RowOutcome::Document(mut document) = outcome
+            {
+                document.extract();
+                match cut(document.text(), ranges, self.config.unit) {
+                    Some(cut) => drop(cuts.insert(*number, cut)),
+                    None => changed = true,
+                }
+            }
+        });
+        if changed {
+            return Err(ClusterError::InputChanged { file: input.path.display().to_string() });
+        }
+        Ok(cuts)
+    }
+}
+
 /// The file that is being written.
 #[derive(Default)]
 struct OpenOutput {
@@ -112,11 +204,11 @@ impl OpenOutput {
         &mut self,
         piece: &Piece,
         path: &Path,
-        annotate: bool,
+        selection: Selection<'_>,
     ) -> Result<Option<&mut Box<dyn RowWriter>>, ClusterError> {
         if self.file != Some(piece.file) {
             self.finish()?;
-            let created = writer_for(&piece.rows, path.to_owned(), annotate);
+            let created = writer_for(&piece.rows, path.to_owned(), selection);
             self.writer = created.map_err(|error| match error {
                 ClusterError::Io { source, .. }
                     if source.kind() == std::io::ErrorKind::AlreadyExists =>

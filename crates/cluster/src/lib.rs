@@ -23,6 +23,7 @@ pub mod keep;
 mod kept_rows;
 mod order;
 mod output_file;
+pub mod passages;
 pub mod progress;
 mod report;
 mod row_writers;

@@ -18,6 +18,23 @@ use crate::keep::Keep;
 /// A document without words is represented by nobody.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
+/// All documents in keep order. The first `others` come before all others and in the order they were read.
+pub(crate) fn keep_order(
+    corpus: &Corpus,
+    keep: &Keep,
+    others: u32,
+) -> Result<Vec<u32>, ClusterError> {
+    let mut order: Vec<u32> = (0..corpus.len()).collect();
+    let own = &mut order[others as usize..];
+    if *keep == Keep::Last {
+        own.reverse();
+    } else {
+        let keys = corpus.keys()?.read_all()?;
+        own.sort_by_key(|&document| keys[document as usize]);
+    }
+    Ok(order)
+}
+
 /// The representative of each document.
 #[derive(Debug)]
 pub struct Representatives {
@@ -40,14 +57,7 @@ impl Representatives {
         others: u32,
         memory: u64,
     ) -> Result<Self, ClusterError> {
-        let keys = corpus.keys()?.read_all()?;
-        let mut order: Vec<u32> = (0..corpus.len()).collect();
-        if *keep == Keep::Last {
-            order[others as usize..].reverse();
-        } else {
-            order[others as usize..].sort_by_key(|&document| keys[document as usize]);
-        }
-        drop(keys);
+        let order = keep_order(corpus, keep, others)?;
         let mut rank = vec![0_u32; order.len()];
         for (at, &document) in order.iter().enumerate() {
             rank[document as usize] = at as u32;
@@ -85,6 +95,20 @@ impl Representatives {
         for number in &mut of {
             *number = first[*number as usize];
         }
+        Ok(Representatives { documents, of })
+    }
+
+    /// Every document with words represents itself.
+    pub(crate) fn all(corpus: &Corpus, keep: &Keep, others: u32) -> Result<Self, ClusterError> {
+        let mut of = vec![NOBODY; corpus.len() as usize];
+        let mut has_words = vec![false; of.len()];
+        corpus.set()?.for_each(|document, set| {
+            has_words[document as usize] = set != 0;
+            Ok(())
+        })?;
+        let mut documents = keep_order(corpus, keep, others)?;
+        documents.retain(|&document| has_words[document as usize]);
+        (0..).zip(&documents).for_each(|(number, &document)| of[document as usize] = number);
         Ok(Representatives { documents, of })
     }
 

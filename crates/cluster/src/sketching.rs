@@ -9,9 +9,11 @@
 
 use std::num::NonZeroUsize;
 
+use crate::passages::{PassageUnit, append_words};
 use wonbon_rule::{fingerprint_content_half, fingerprint_set};
 use wonbon_sketch::{FeatureMaker, Features, FeaturesBuilder};
 use wonbon_text::shingles::Shingler;
+use wonbon_text::words::has_word;
 
 /// Removes repetitions from the elements of one document after another.
 ///
@@ -127,6 +129,24 @@ pub(crate) struct Sketches {
     pub urls: Vec<u8>,
     /// Where each address ends.
     pub url_ends: Vec<u64>,
+    /// The words of the documents, where passages are looked for.
+    pub words: Vec<u8>,
+    /// Where the words of each document end.
+    pub word_ends: Vec<u64>,
+    /// Where units begin in the words of each document, and how many.
+    pub unit_starts: Vec<u32>,
+    /// How many of these each document has.
+    pub unit_counts: Vec<u32>,
+}
+
+impl Sketches {
+    /// Appends the words of one document, and where units begin in them.
+    pub(crate) fn add_words(&mut self, text: &str, unit: Option<PassageUnit>) {
+        let before = self.unit_starts.len();
+        append_words(text, unit, &mut self.words, &mut self.unit_starts);
+        self.word_ends.push(self.words.len() as u64);
+        self.unit_counts.push((self.unit_starts.len() - before) as u32);
+    }
 }
 
 /// Makes sketches; one for each thread.
@@ -150,6 +170,14 @@ impl Sketcher {
             distinct: Distinct::default(),
             groups,
         }
+    }
+
+    /// Appends one document without sketching it: what is known of every document, and no shingles.
+    pub(crate) fn add_unsketched(bytes: &[u8], text: &str, sketches: &mut Sketches) {
+        sketches.bytes.push(fingerprint_content_half(bytes));
+        sketches.normal.push(0);
+        sketches.set.push(u128::from(has_word(text)));
+        sketches.shingles.push(0);
     }
 
     /// Appends one document: the bytes it came as and its core text.

@@ -44,6 +44,7 @@ fn config(folder: &Path, threshold: f64) -> DedupConfig {
         against: Vec::new(),
         part_bytes: 1 << 20,
         save_sketches: false,
+        passages: None,
     }
 }
 

@@ -90,6 +90,7 @@ fn run_on(
         against: Vec::new(),
         part_bytes: 1 << 20,
         save_sketches: false,
+        passages: None,
     };
     dedup(&config, &Unwatched)
 }

@@ -79,6 +79,7 @@ fn dedup_config(folder: &Path) -> DedupConfig {
         against: Vec::new(),
         part_bytes: 100_000,
         save_sketches: false,
+        passages: None,
     }
 }
 

@@ -35,7 +35,7 @@ pub use document::{Content, Document};
 pub use error::InputError;
 pub use fields::{ChosenFields, FieldNames};
 pub use formats::csv::Header;
-pub use formats::json::RowParser;
+pub use formats::json::{RowParser, with_json_field};
 pub use formats::lines::{LineReader, Lines};
 pub use formats::parquet::{TableLayout, TableRows};
 pub use formats::warc::{ArchiveRecord, ArchiveRows};

@@ -47,6 +47,8 @@ use crate::view::{Reader, Reply};
         texts::post_contains,
         texts::sources,
         texts::post_sources,
+        texts::passages,
+        texts::post_passages,
         texts::ask,
         texts::post_ask,
         places::moved,

@@ -60,6 +60,8 @@ fn routes() -> Vec<Route> {
     route("POST", "/v1/contains", READ, posted(texts::post_contains));
     route("GET", "/v1/sources", READ, question(texts::sources));
     route("POST", "/v1/sources", READ, posted(texts::post_sources));
+    route("GET", "/v1/passages", READ, question(texts::passages));
+    route("POST", "/v1/passages", READ, posted(texts::post_passages));
     route("GET", "/v1/ask", READ, question(texts::ask));
     route("POST", "/v1/ask", READ, posted(texts::post_ask));
     route("GET", "/v1/moved", READ, question(places::moved));
@@ -253,7 +255,8 @@ mod tests {
     fn whatever_changes_something_needs_more_than_reading() {
         // Posted because they are long, not because they change anything.
         let asked = [
-            "check", "similar", "within", "contains", "sources", "compare", "collapse", "go", "ask",
+            "check", "similar", "within", "contains", "sources", "passages", "compare", "collapse",
+            "go", "ask",
         ];
         for (method, path, scope) in table() {
             let last = path.rsplit('/').next().unwrap_or_default();

@@ -59,9 +59,9 @@ pub use prepare::Prepared;
 pub use questions::{
     Answer, Changes, ChangesQuestion, CollapseConfig, Collapsed, Copies, Copy, Differing, Finding,
     Holder, Hop, LIFE_CLASSES, Lives, MOST_ASKED_BYTES, MOST_PLACES, Match, Measure, Moved,
-    PageHistory, Passage, Question, RATE_CLASSES, ResultCopy, ResultGroup, SURE, SiteCopies,
-    Source, SourcePassage, Sources, SourcesQuestion, SweepChanges, Unexplained, Version,
-    WatchReport, Watched, collapse, most_verified,
+    PageHistory, Passage, PassagesQuestion, Question, RATE_CLASSES, ResultCopy, ResultGroup, SURE,
+    SiteCopies, Source, SourcePassage, Sources, SourcesQuestion, StoredPassage, StoredPassages,
+    SweepChanges, Unexplained, Version, WatchReport, Watched, collapse, most_verified,
 };
 pub use rebuild::{RebuildConfig, RebuildPhase, RebuildProgress, Rebuilt};
 pub use search::{SearchResult, SearchResults};

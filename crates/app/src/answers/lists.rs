@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Changes, DecisionEntry, Document, Explained, FoundResult, History, Match, Source, WatchReport,
-    Watched,
+    Changes, DecisionEntry, Document, Explained, FoundResult, History, Match, PassagesAnswer,
+    Source, WatchReport, Watched,
 };
 
 /// The documents that answer a question about a text.
@@ -74,6 +74,8 @@ pub struct AskAnswer<'a> {
     pub contains: MatchAnswer<'a>,
     /// Where it was taken from.
     pub sources: SourcesAnswer<'a>,
+    /// What of it stands in stored documents.
+    pub passages: PassagesAnswer<'a>,
 }
 
 /// What was found by its words.

@@ -15,6 +15,7 @@ mod decisions;
 mod documents;
 mod jobs;
 mod lists;
+mod passages;
 mod places;
 mod search;
 mod status;
@@ -31,6 +32,7 @@ pub use lists::{
     AskAnswer, ChangesAnswer, DecisionsAnswer, DocumentList, FamiliesAnswer, Family, FamilyAnswer,
     MatchAnswer, SearchAnswer, SourcesAnswer, WatchList, WatchReports,
 };
+pub use passages::{PassagePlace, PassagesAnswer, TextPassage};
 pub use places::{Copies, CopiesOfSite, CopyHolder, Holder, Hop, Moved, MovedFinding, Place};
 pub use search::FoundResult;
 pub use status::Status;

@@ -2,11 +2,14 @@
 //! it was taken from.
 
 use serde::Deserialize;
-use wonbon_store::{Answer, Match, Measure, Question, Row, Sources, SourcesQuestion, Store};
+use wonbon_store::{
+    Answer, Match, Measure, PassagesQuestion, Question, Row, Sources, SourcesQuestion, Store,
+    StoredPassages,
+};
 use wonbon_text::extract::extract;
 
 use super::document;
-use crate::answers::{AskAnswer, MatchAnswer, SourcesAnswer};
+use crate::answers::{AskAnswer, MatchAnswer, PassagesAnswer, SourcesAnswer};
 use crate::error::{AppError, RequestError};
 use crate::parameters::{LEAST_WORDS, MATCHES, USUAL_MATCH, least_share};
 
@@ -25,7 +28,8 @@ pub struct TextQuestion {
     pub min: Option<f64>,
     /// How many documents to show: 10 unless non_empty, at most 1000.
     pub limit: Option<usize>,
-    /// For sources: name a document if it explains at least this many words; 8 unless said.
+    /// For sources: name a document if it explains at least this many words. For passages: the least words of one. 8
+    /// unless said.
     pub least_words: Option<usize>,
 }
 
@@ -51,6 +55,8 @@ pub struct AllAnswers {
     pub contains: Answer,
     /// Where it was taken from.
     pub sources: Sources,
+    /// What of it stands in stored documents.
+    pub passages: StoredPassages,
 }
 
 impl TextQuestion {
@@ -107,6 +113,27 @@ impl TextQuestion {
         Ok(store.sources(&about.text, &question)?)
     }
 
+    /// The passages of the text that stand in stored documents, other than itself.
+    ///
+    /// # Errors
+    ///
+    /// [`AppError::Request`], or the store's.
+    pub fn passages(
+        &self,
+        store: &Store,
+        about: &QuestionText,
+    ) -> Result<StoredPassages, AppError> {
+        let words = self.least_words.unwrap_or(LEAST_WORDS);
+        if words == 0 {
+            return Err(
+                RequestError::parameter("least_words", "at least 1".to_owned(), words).into()
+            );
+        }
+        let question =
+            PassagesQuestion { words, limit: MATCHES.of(self.limit)?, except: about.row };
+        Ok(store.passages(&about.text, &question)?)
+    }
+
     /// Everything that can be asked about the text.
     ///
     /// # Errors
@@ -119,6 +146,7 @@ impl TextQuestion {
             within: self.matches(store, &about, Measure::Within)?,
             contains: self.matches(store, &about, Measure::Contains)?,
             sources: self.sources(store, &about)?,
+            passages: self.passages(store, &about)?,
             about,
         })
     }
@@ -133,6 +161,7 @@ impl AllAnswers {
             within: MatchAnswer::of(&self.within),
             contains: MatchAnswer::of(&self.contains),
             sources: SourcesAnswer::of(&self.sources, &self.about.text),
+            passages: PassagesAnswer::of(&self.passages, &self.about.text),
         }
     }
 }

@@ -128,6 +128,7 @@ impl DedupRequest {
             against: Vec::new(),
             part_bytes,
             save_sketches: false,
+            passages: None,
         })
     }
 }

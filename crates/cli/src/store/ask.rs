@@ -11,7 +11,7 @@ use wonbon_app::answers;
 use wonbon_app::parameters::{LEAST_WORDS, MATCHES, USUAL_MATCH};
 use wonbon_app::questions::TextQuestion;
 use wonbon_documents::read_file;
-use wonbon_store::{Answer, Match, Measure, Source, Sources, Store};
+use wonbon_store::{Answer, Match, Measure, Source, Sources, Store, StoredPassage, StoredPassages};
 
 use super::{explain, explained, open_to_read, share};
 use crate::batch::thousands;
@@ -52,7 +52,8 @@ pub(crate) struct SimilarArgs {
 /// Find stored documents that contain a text or part of it.
 ///
 /// Ranked by the part of the text's shingles that the document has: 1 for a document that quotes all
-/// of it. A text of a few words is looked for by its words too. Input and output as for `wonbon
+/// of it. A text of a few words is looked for by its words too. With --passages: every run of words that the text has in
+/// common with a stored document, and where. Input and output as for `wonbon
 /// similar`. Exit code 1 if nothing was found.
 #[derive(clap::Args)]
 pub(crate) struct WithinArgs {
@@ -61,6 +62,12 @@ pub(crate) struct WithinArgs {
     /// The least part of the text that a document has to have.
     #[arg(long, value_name = "C", default_value_t = USUAL_MATCH, value_parser = share)]
     min: f64,
+    /// Show the passages of the text that stand in stored documents instead, run by run with their sources.
+    #[arg(long, conflicts_with = "min")]
+    passages: bool,
+    /// The least words of a passage.
+    #[arg(long, value_name = "N", default_value_t = LEAST_WORDS, requires = "passages")]
+    least_words: usize,
 }
 
 /// Find stored documents that a text contains, whole or in part.
@@ -95,6 +102,9 @@ pub(crate) fn run_similar(args: &SimilarArgs, directory: &Path) -> anyhow::Resul
 }
 
 pub(crate) fn run_within(args: &WithinArgs, directory: &Path) -> anyhow::Result<Outcome> {
+    if args.passages {
+        return run_passages(args, directory);
+    }
     ask(&args.about, Measure::Within, args.min, directory)
 }
 
@@ -223,6 +233,70 @@ pub(crate) fn run_sources(args: &SourcesArgs, directory: &Path) -> anyhow::Resul
     }
     output.finish()?;
     Ok(if answer.sources.is_empty() { Outcome::Refused } else { Outcome::Done })
+}
+
+fn run_passages(args: &WithinArgs, directory: &Path) -> anyhow::Result<Outcome> {
+    let store = open_to_read(directory)?;
+    let question =
+        TextQuestion { least_words: Some(args.least_words), ..args.about.question(&store)? };
+    let about = question.about(&store).map_err(explain)?;
+    let found = question.passages(&store, &about).map_err(explain)?;
+    let mut output = Output::new();
+    for passage in &found.passages {
+        if args.about.json {
+            output.json_line(&answers::TextPassage::of(passage, &found, &about.text))?;
+        } else {
+            output.styled(&render_passage(passage, &found, &about.text))?;
+        }
+    }
+    if !args.about.json {
+        output.styled(&format!(
+            "{} of {} words ({:.1} %) stand in stored documents\n",
+            thousands(found.repeated as u64),
+            thousands(found.words as u64),
+            percent(found.repeated, found.words)
+        ))?;
+    }
+    output.finish()?;
+    if !found.complete {
+        report::note("more documents share something with the text than were looked at");
+    }
+    Ok(if found.passages.is_empty() { Outcome::Refused } else { Outcome::Done })
+}
+
+/// The colours of sources, taken in turn.
+const SOURCE_COLOURS: [AnsiColor; 6] = [
+    AnsiColor::Yellow,
+    AnsiColor::Cyan,
+    AnsiColor::Green,
+    AnsiColor::Magenta,
+    AnsiColor::Blue,
+    AnsiColor::Red,
+];
+
+fn render_passage(passage: &StoredPassage, found: &StoredPassages, asked: &str) -> String {
+    let first = passage.places.first().map_or(0, |(number, _)| *number);
+    let colour = SOURCE_COLOURS[first % SOURCE_COLOURS.len()].on_default();
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "{FAINT}words {} to {}{FAINT:#}  {colour}{}{colour:#}",
+        passage.words.start + 1,
+        passage.words.end,
+        shorten(&asked[passage.place.clone()])
+    );
+    for (number, place) in &passage.places {
+        let document = &found.documents[*number];
+        let colour = SOURCE_COLOURS[number % SOURCE_COLOURS.len()].on_default();
+        let _ = writeln!(
+            text,
+            "     {colour}{}{colour:#} {FAINT}bytes {} to {}  {}{FAINT:#}",
+            document.key, place.start, place.end, document.created
+        );
+    }
+    text.push('\n');
+    text
 }
 
 fn percent(part: usize, whole: usize) -> f64 {

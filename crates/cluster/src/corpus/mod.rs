@@ -13,6 +13,7 @@
 //! | `feature-NN` | 64 bits a document |
 //! | `super-counts`, `supers` | super-shingles (clustering only) |
 //! | `ids` and `id-ends`, `urls` and `url-ends` | strings (URLs for clustering only) |
+//! | `words` and `word-ends`, `unit-starts` and `unit-counts` | words in normal form, where units begin (passages only) |
 //! | `rows` | a byte a row: 1 is a document |
 //! | `skipped` | JSON lines: rows and files that are no documents |
 //! | `parts`, `plan.json` | the notes and the plan |
@@ -40,7 +41,7 @@ pub const PART_BYTES: u64 = 64 << 20;
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
 /// The columns of every corpus, beside its features.
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 18] = [
     "keys",
     "bytes",
     "normal",
@@ -53,6 +54,10 @@ const COLUMNS: [&str; 14] = [
     "url-ends",
     "super-counts",
     "supers",
+    "words",
+    "word-ends",
+    "unit-starts",
+    "unit-counts",
     "rows",
     "skipped",
 ];
@@ -192,6 +197,16 @@ impl Corpus {
     /// The super-shingles of all documents: how many each has, and all of them.
     pub(crate) fn supers(&self) -> Result<(Column<u32>, Column<u64>), ClusterError> {
         Ok((self.column("super-counts")?, self.column("supers")?))
+    }
+
+    /// The words of all documents, and where those of each end.
+    pub(crate) fn words(&self) -> Result<(Column<u8>, Vec<u64>), ClusterError> {
+        Ok((self.column("words")?, self.column("word-ends")?.read_all()?))
+    }
+
+    /// Where units begin in the words of all documents, and how many each document has.
+    pub(crate) fn unit_starts(&self) -> Result<(Column<u32>, Vec<u32>), ClusterError> {
+        Ok((self.column("unit-starts")?, self.column("unit-counts")?.read_all()?))
     }
 
     /// For each row of the input, whether it is a document.

@@ -141,6 +141,9 @@ impl CorpusWriter {
         self.extend("super-counts", &sketches.super_counts)?;
         self.extend("supers", &sketches.supers)?;
         self.extend_strings(["urls", "url-ends"], &sketches.urls, &sketches.url_ends)?;
+        self.extend_strings(["words", "word-ends"], &sketches.words, &sketches.word_ends)?;
+        self.extend("unit-starts", &sketches.unit_starts)?;
+        self.extend("unit-counts", &sketches.unit_counts)?;
         for skipped in &rows.skipped {
             let mut line = serde_json::to_vec(skipped).expect("two strings and a number are JSON");
             line.push(b'\n');

@@ -3,16 +3,18 @@
 //! 1. *read*: every document becomes numbers in columns (`corpus`), with several threads;
 //! 2. *order*: keep order; documents with the same set of shingles are represented by one;
 //! 3. *compare*: candidates are verified on their full sets and families decided (`families`);
-//! 4. *write*: the rows that are kept, the families, the pairs, the report.
+//! 4. *passages*: if asked for, what repeats in the documents that are kept (`passages`);
+//! 5. *write*: the rows that are kept, the families, the pairs, the report.
 //!
 //! Everything is written below `OUT.partial`, which becomes `OUT` when all of it is on the disk
 //! (`run_folder`). The same run started again after a kill continues after the last finished part of
-//! step 1, or after step 3 if that was finished.
+//! step 1, or after steps 3 or 4 if these were finished.
 //!
 //! Memory: about 40 bytes a document must fit; everything else is done in pieces that fit what is
 //! given. Disk: eight bytes for each different shingle of each document, until the end of the run.
 
 mod decided;
+mod passages;
 mod summary;
 
 use std::collections::BTreeMap;
@@ -27,18 +29,24 @@ use wonbon_rule::Bands;
 use crate::corpus::{Corpus, CorpusSource};
 use crate::deciding::FamilyConfig;
 use crate::error::{ClusterError, io};
-use crate::families::FamilyKind;
+use crate::families::{Assignment, FamilyKind};
 use crate::family_files::{write_family_lines, write_family_table, write_pairs};
 use crate::kept_rows::KeptRows;
+use crate::order::Representatives;
+use crate::output_file::OutputFile;
+use crate::passages::Removal;
 use crate::progress::PhaseClock;
 use crate::report::{Report, ShownFamily, shown_families};
-use crate::row_writers::Selection;
+use crate::row_writers::{RowPassages, Selection};
 use crate::run_folder::{self, FINISHED_BEFORE, RunFolder};
 use crate::sketching::Sketcher;
+use crate::strings::StringColumn;
 use crate::verdicts::Verdicts;
 use decided::Decided;
 use summary::{NAMED, count_kinds, count_missing_keys, find_repeated_ids};
 
+pub(crate) use passages::check_passage_words;
+pub use passages::{MOST_PASSAGE_WORDS, PASSAGE_WORDS, PassageOptions, PassageSummary};
 pub use summary::DedupSummary;
 
 /// What a person sets.
@@ -70,6 +78,8 @@ pub struct DedupConfig {
     pub part_bytes: u64,
     /// Whether the sketches stay with the results, for later runs against them.
     pub save_sketches: bool,
+    /// Whether repeated passages are removed.
+    pub passages: Option<PassageOptions>,
 }
 
 /// Runs the whole job.
@@ -88,10 +98,11 @@ pub fn dedup(config: &DedupConfig, progress: &dyn Progress) -> Result<DedupSumma
     let clock = PhaseClock::new();
     let corpus = clock.time("read", job.inputs.bytes(), progress, || job.read(progress))?;
     let (verdicts, decided) = job.decide(&corpus, &clock, progress)?;
+    let removal = job.find_passages(&corpus, &verdicts, &clock, progress)?;
     let results = clock.time("write", corpus.read().input_bytes, progress, || {
-        job.write_rows(&corpus, &verdicts, progress)
+        job.write_rows(&corpus, &verdicts, removal.as_ref(), progress)
     })?;
-    let summary = job.summarise(&corpus, &verdicts, decided, results.pairs, clock)?;
+    let summary = job.summarise(&corpus, &verdicts, decided, &results, clock)?;
     job.write_report(&summary, &verdicts, &results)?;
     job.folder.complete(&summary)?;
     drop(corpus);
@@ -105,9 +116,15 @@ const SKETCHES: &str = "sketches";
 const FOUND_PAIRS: &str = "found-pairs";
 const PAIRS: &str = "pairs";
 
-/// Results that a run interrupted in step 4 leaves behind.
-const RESULTS: [&str; 5] =
-    ["kept", "annotated", "families.jsonl", "families.parquet", "work/pairs"];
+/// Documents of which too little is left.
+const DROPPED: &str = "dropped.jsonl";
+
+/// What is said of how copies were looked for when they were not.
+const ONLY_PASSAGES: &str = "nothing: only passages were";
+
+/// Results that a run interrupted in step 5 leaves behind.
+const RESULTS: [&str; 6] =
+    ["kept", "annotated", "families.jsonl", "families.parquet", DROPPED, "work/pairs"];
 
 struct Job<'a> {
     config: &'a DedupConfig,
@@ -121,9 +138,10 @@ struct Job<'a> {
     folder: RunFolder,
 }
 
-/// What step 4 wrote, and what it saw for the report.
+/// What step 5 wrote, and what it saw for the report.
 struct Results {
     pairs: Option<u64>,
+    passages: Option<PassageSummary>,
     shown: Vec<ShownFamily>,
     /// Ids and texts of the documents that are shown.
     documents: BTreeMap<u32, (String, String)>,
@@ -138,6 +156,16 @@ impl<'a> Job<'a> {
         let mut inputs = Inputs::find(&other, config.fields.clone())?;
         let other_files = inputs.files.len();
         let own = Inputs::find(&config.inputs, config.fields.clone())?;
+        if let Some(passages) = &config.passages {
+            passages.check()?;
+            if let Some(path) = earlier.first().cloned() {
+                let what = "texts; passages are compared by words, which sketches do not have";
+                return Err(ClusterError::NotARun { path, what });
+            }
+            if !config.annotate {
+                passages::check_inputs(&own.files)?;
+            }
+        }
         inputs.files.extend(own.files);
         inputs.unknown.extend(own.unknown);
         inputs.strict = config.strict;
@@ -151,12 +179,14 @@ impl<'a> Job<'a> {
     fn read(&self, progress: &dyn Progress) -> Result<Corpus, ClusterError> {
         let method = &self.config.method;
         let maker = method.feature_maker()?;
+        let passages = self.config.passages;
+        let only_passages = passages.is_some_and(|passages| passages.only);
         let source = CorpusSource {
             inputs: &self.inputs,
             other_files: self.other_files,
             keep: &method.keep,
             dates: self.config.dates,
-            feature_count: self.bands.bands,
+            feature_count: if only_passages { 0 } else { self.bands.bands },
             part_bytes: self.config.part_bytes,
             threads: method.threads,
             progress,
@@ -170,7 +200,14 @@ impl<'a> Job<'a> {
             },
             || Sketcher::new(&maker, self.bands.bands, method.shingle_words),
             |sketcher, document, sketches| {
-                sketcher.add(document.bytes(), document.text(), sketches);
+                if only_passages {
+                    Sketcher::add_unsketched(document.bytes(), document.text(), sketches);
+                } else {
+                    sketcher.add(document.bytes(), document.text(), sketches);
+                }
+                if let Some(PassageOptions { unit, .. }) = passages {
+                    sketches.add_words(document.text(), Some(unit));
+                }
             },
         )
     }
@@ -184,6 +221,15 @@ impl<'a> Job<'a> {
     ) -> Result<(Verdicts, (String, u64)), ClusterError> {
         let (method, work) = (&self.config.method, self.folder.work());
         let others = corpus.read().others as u32;
+        if self.config.passages.is_some_and(|passages| passages.only) {
+            return clock.time("order", 0, progress, || {
+                let representatives = Representatives::all(corpus, &method.keep, others)?;
+                let alone = |original| Assignment { original, resemblance: 1.0 };
+                let assignments = (0..representatives.len()).map(alone).collect();
+                let verdicts = Verdicts::new(corpus, representatives, assignments, others)?;
+                Ok((verdicts, (ONLY_PASSAGES.to_owned(), 0)))
+            });
+        }
         let representatives =
             clock.time("order", 0, progress, || method.representatives(corpus, others))?;
         let decided = match Decided::load(&work, representatives.len())? {
@@ -202,17 +248,44 @@ impl<'a> Job<'a> {
         Ok((verdicts, (engine, families.compared)))
     }
 
-    /// Step 4, but for the report and the summary.
+    /// Step 4.
+    fn find_passages(
+        &self,
+        corpus: &Corpus,
+        verdicts: &Verdicts,
+        clock: &PhaseClock,
+        progress: &dyn Progress,
+    ) -> Result<Option<Removal>, ClusterError> {
+        let Some(passages) = self.config.passages else { return Ok(None) };
+        let (work, method) = (self.folder.work(), &self.config.method);
+        clock
+            .time("passages", corpus.read().text_bytes, progress, || {
+                passages.find(corpus, verdicts, &work, method, progress)
+            })
+            .map(Some)
+    }
+
+    /// Step 5, but for the report and the summary.
     fn write_rows(
         &self,
         corpus: &Corpus,
         verdicts: &Verdicts,
+        removal: Option<&Removal>,
         progress: &dyn Progress,
     ) -> Result<Results, ClusterError> {
         let others = corpus.read().others as u32;
         let annotate = self.config.annotate;
         let ids = corpus.ids()?;
-        let selection = Selection { verdicts, ids: &ids, annotate };
+        let no_cuts = BTreeMap::new();
+        let options = self.config.passages.zip(removal);
+        let passages = options.map(|(options, removal)| RowPassages {
+            removal,
+            min_left: options.min_left,
+            text_field: &self.config.fields.text,
+            input: Path::new(""),
+            cuts: &no_cuts,
+        });
+        let selection = Selection { verdicts, ids: &ids, annotate, passages };
         self.folder.remove(&RESULTS)?;
 
         let shown = shown_families(verdicts, others);
@@ -222,6 +295,7 @@ impl<'a> Job<'a> {
             corpus,
             selection,
             other_files: self.other_files,
+            unit: self.config.passages.map(|passages| passages.unit).unwrap_or_default(),
             progress,
         };
         let folder = self.folder.result(if annotate { "annotated" } else { "kept" });
@@ -246,7 +320,35 @@ impl<'a> Job<'a> {
                 Some(write_pairs(staged, &found, selection, others, progress)?)
             }
         };
-        Ok(Results { pairs, shown, documents })
+        let passages = passages.map(|passages| self.write_dropped(passages, &ids)).transpose()?;
+        Ok(Results { pairs, passages, shown, documents })
+    }
+
+    /// Writes which documents are dropped because too little is left of them.
+    fn write_dropped(
+        &self,
+        passages: RowPassages<'_>,
+        ids: &StringColumn,
+    ) -> Result<PassageSummary, ClusterError> {
+        let removal = passages.removal;
+        let mut summary = PassageSummary {
+            cut: removal.documents().len() as u64,
+            dropped: 0,
+            removed_words: removal.removed_words,
+            rounds: removal.rounds,
+        };
+        let mut file = OutputFile::create(self.folder.result(DROPPED))?;
+        for &document in removal.documents() {
+            if let Some((_, left)) = removal.of(document)
+                && passages.drops(document)
+            {
+                summary.dropped += 1;
+                let line = json!({"id": ids.get(document)?, "words_left": left});
+                file.write(format!("{line}\n").as_bytes())?;
+            }
+        }
+        file.finish()?;
+        Ok(summary)
     }
 
     fn summarise(
@@ -254,7 +356,7 @@ impl<'a> Job<'a> {
         corpus: &Corpus,
         verdicts: &Verdicts,
         (engine, compared): (String, u64),
-        pairs: Option<u64>,
+        results: &Results,
         clock: PhaseClock,
     ) -> Result<DedupSummary, ClusterError> {
         let (read, config) = (corpus.read(), self.config);
@@ -271,7 +373,8 @@ impl<'a> Job<'a> {
             kinds: count_kinds(verdicts, others),
             families: verdicts.family_sizes().count() as u64,
             compared,
-            pairs,
+            pairs: results.pairs,
+            passages: results.passages.clone(),
             engine,
             input_bytes: read.input_bytes,
             text_bytes: read.text_bytes,
@@ -308,7 +411,8 @@ impl<'a> Job<'a> {
         if !self.config.save_sketches {
             return self.folder.publish();
         }
-        let needless: Vec<&str> = decided::FILES.into_iter().chain([FOUND_PAIRS, PAIRS]).collect();
+        let own = [FOUND_PAIRS, PAIRS].into_iter().chain(passages::FILES);
+        let needless: Vec<&str> = decided::FILES.into_iter().chain(own).collect();
         self.folder.publish_with_work(SKETCHES, &needless)
     }
 }
@@ -349,7 +453,7 @@ fn plan(config: &DedupConfig, bands: Bands, inputs: &Inputs) -> Value {
         FamilyKind::Star => "star",
         FamilyKind::Linked => "linked",
     };
-    let own = json!({
+    let mut own = json!({
         "rule": method.rule.to_string(),
         "family": family,
         "keep": method.keep.to_string(),
@@ -362,5 +466,8 @@ fn plan(config: &DedupConfig, bands: Bands, inputs: &Inputs) -> Value {
         "annotate": config.annotate,
         "pairs": config.pairs,
     });
+    if let (Some(passages), Value::Object(own)) = (&config.passages, &mut own) {
+        own.insert("passages".to_owned(), passages.plan());
+    }
     run_folder::plan(own, &config.fields, config.dates, config.strict, inputs)
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use wonbon_documents::Skipped;
 use wonbon_rule::Kind;
 
+use super::passages::PassageSummary;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::keep::MISSING;
@@ -39,6 +40,9 @@ pub struct DedupSummary {
     pub compared: u64,
     /// Pairs written, if they were.
     pub pairs: Option<u64>,
+    /// What was done about passages, if they were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passages: Option<PassageSummary>,
     /// How copies were looked for, and why so.
     pub engine: String,
     /// Bytes read, decompressed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wonbon_documents::Header;
 
 use super::lines::{LineFormat, LineWriter};
-use super::{RowVerdict, VERDICT_FIELDS};
+use super::{AddedFields, RowVerdict};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
 
@@ -19,13 +19,11 @@ pub(super) struct Csv {
 pub(super) fn create(
     path: PathBuf,
     header: Arc<Header>,
-    annotate: bool,
+    fields: &AddedFields,
 ) -> Result<LineWriter<Csv>, ClusterError> {
     let mut file = OutputFile::create(path)?;
     let mut record = header.record().to_vec();
-    if annotate {
-        VERDICT_FIELDS.iter().for_each(|name| header.push_field(name, &mut record));
-    }
+    fields.0.iter().for_each(|name| header.push_field(name, &mut record));
     record.extend_from_slice(header.line_break().as_bytes());
     file.write(&record)?;
     Ok(LineWriter::new(file, Csv { header }))
@@ -43,5 +41,12 @@ impl LineFormat for Csv {
         self.header.push_field(&verdict.original, out);
         self.header.push_field(&verdict.resemblance.to_string(), out);
         self.header.push_field(verdict.kind.name(), out);
+        if let Some(removed) = &verdict.removed {
+            self.header.push_field(removed, out);
+        }
+    }
+
+    fn with_text(&self, record: &[u8], field: &str, text: &str) -> Option<Vec<u8>> {
+        self.header.with_field(record, field, text)
     }
 }

@@ -1,4 +1,4 @@
-//! Files that are one document each: a kept file is copied.
+//! Files that are one document each: a kept file is copied. One from which passages are removed is written anew, in UTF-8.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use wonbon_documents::Rows;
 
 use super::{RowWriter, Selection};
 use crate::error::{ClusterError, io};
-use crate::output_file::create_new;
+use crate::output_file::{OutputFile, create_new};
 
 /// Copies one file if its document is kept.
 pub(super) struct FileCopier {
@@ -31,6 +31,12 @@ impl RowWriter for FileCopier {
         };
         if !selection.takes(document) {
             return Ok(0);
+        }
+        if let Some((_, cut)) = selection.cut(document) {
+            let mut copy = OutputFile::create(self.to.clone())?;
+            copy.write(cut.text.as_bytes())?;
+            copy.finish()?;
+            return Ok(1);
         }
         create_new(&self.to)?;
         std::fs::copy(file.path(), &self.to).map_err(io("copy", file.path()))?;

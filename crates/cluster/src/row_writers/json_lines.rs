@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use wonbon_documents::with_json_field;
+
 use super::lines::{LineFormat, LineWriter};
-use super::{RowVerdict, VERDICT_FIELDS};
+use super::{REMOVED_FIELD, RowVerdict, VERDICT_FIELDS};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
 
@@ -22,7 +24,7 @@ impl LineFormat for JsonLines {
     }
 
     fn annotate(&self, object: &[u8], verdict: &RowVerdict, out: &mut Vec<u8>) {
-        let RowVerdict { family, original, resemblance, kind } = verdict;
+        let RowVerdict { family, original, resemblance, kind, removed } = verdict;
         let end = object.iter().rposition(|&byte| byte == b'}').unwrap_or(object.len());
         out.extend_from_slice(object[..end].trim_ascii_end());
         let family = family.map_or_else(|| "null".to_owned(), |family| family.to_string());
@@ -31,8 +33,16 @@ impl LineFormat for JsonLines {
         write!(
             out,
             ",\"{family_name}\":{family},\"{original_name}\":{original},\
-             \"{resemblance_name}\":{resemblance},\"{kind_name}\":\"{kind}\"}}"
+             \"{resemblance_name}\":{resemblance},\"{kind_name}\":\"{kind}\""
         )
         .expect("writing to memory does not fail");
+        if let Some(removed) = removed {
+            write!(out, ",\"{REMOVED_FIELD}\":{removed}").expect("writing to memory does not fail");
+        }
+        out.push(b'}');
+    }
+
+    fn with_text(&self, object: &[u8], field: &str, text: &str) -> Option<Vec<u8>> {
+        with_json_field(object, field, text)
     }
 }

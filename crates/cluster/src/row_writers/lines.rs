@@ -13,6 +13,9 @@ pub(super) trait LineFormat {
 
     /// Appends a line to `out` with its verdict behind its own fields.
     fn annotate(&self, line: &[u8], verdict: &RowVerdict, out: &mut Vec<u8>);
+
+    /// The line with another text; none if it has no place for one.
+    fn with_text(&self, line: &[u8], field: &str, text: &str) -> Option<Vec<u8>>;
 }
 
 /// Writes lines of a format.
@@ -38,6 +41,10 @@ impl<F: LineFormat> LineWriter<F> {
             self.annotated.clear();
             self.format.annotate(line, &selection.verdict(document)?, &mut self.annotated);
             self.file.write(&self.annotated)?;
+        } else if let Some((passages, cut)) = selection.cut(document) {
+            let changed = self.format.with_text(line, passages.text_field, &cut.text);
+            let what = "a table without a column for texts";
+            self.file.write(&changed.ok_or_else(|| passages.cannot_cut(what))?)?;
         } else {
             self.file.write(line)?;
         }

@@ -6,7 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array};
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, StringArray,
+    StringViewArray, UInt32Array,
+};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use parquet::arrow::ArrowWriter;
@@ -15,7 +19,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use wonbon_documents::{Rows, TableLayout};
 
-use super::{RowVerdict, RowWriter, Selection, VERDICT_FIELDS};
+use super::{AddedFields, RowVerdict, RowWriter, Selection, VERDICT_FIELDS};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
 
@@ -29,12 +33,13 @@ impl ParquetWriter {
     pub(super) fn create(
         path: PathBuf,
         layout: &TableLayout,
-        annotate: bool,
+        added: &AddedFields,
     ) -> Result<Self, ClusterError> {
         let mut schema = Arc::clone(&layout.schema);
-        if annotate {
+        if let Some((&names, more)) = added.0.split_first_chunk() {
             let fields = schema.fields().iter().cloned();
-            let all: Vec<_> = fields.chain(VerdictColumns::fields(VERDICT_FIELDS)).collect();
+            let more = more.iter().map(|&name| Arc::new(Field::new(name, DataType::Utf8, false)));
+            let all: Vec<_> = fields.chain(VerdictColumns::fields(names)).chain(more).collect();
             schema = Arc::new(Schema::new_with_metadata(all, schema.metadata().clone()));
         }
         Ok(ParquetWriter { table: TableFile::create(path, schema, layout.compression)? })
@@ -51,17 +56,18 @@ impl RowWriter for ParquetWriter {
         let Rows::Table(table) = rows else { return Ok(0) };
         let taken = |document: &Option<u32>| document.is_some_and(|one| selection.takes(one));
         let taken: Vec<bool> = documents.iter().map(taken).collect();
-        let rows = filter_record_batch(&table.batch, &BooleanArray::from(taken))
+        let batch = self.with_texts(&table.batch, documents, selection)?;
+        let rows = filter_record_batch(&batch, &BooleanArray::from(taken))
             .map_err(|error| failed(&self.table.path, error.into()))?;
         let written = rows.num_rows() as u64;
-        if selection.annotate {
+        if selection.annotate && written > 0 {
             let mut verdicts = VerdictColumns::default();
             for document in documents.iter().flatten() {
                 verdicts.push(selection.verdict(*document)?);
             }
             let columns = rows.columns().iter().cloned().chain(verdicts.into_arrays()).collect();
             self.table.write_columns(columns)?;
-        } else {
+        } else if written > 0 {
             self.table.write(&rows)?;
         }
         Ok(written)
@@ -69,6 +75,50 @@ impl RowWriter for ParquetWriter {
 
     fn finish(self: Box<Self>) -> Result<(), ClusterError> {
         self.table.finish()
+    }
+}
+
+impl ParquetWriter {
+    /// The rows with what is left of their texts.
+    fn with_texts(
+        &self,
+        batch: &RecordBatch,
+        documents: &[Option<u32>],
+        selection: Selection<'_>,
+    ) -> Result<RecordBatch, ClusterError> {
+        let cut = |row: usize| documents[row].and_then(|document| selection.cut(document));
+        let Some(passages) = (0..batch.num_rows()).find_map(cut).map(|(passages, _)| passages)
+        else {
+            return Ok(batch.clone());
+        };
+        let name = passages.text_field;
+        let at = batch
+            .schema()
+            .index_of(name)
+            .map_err(|_| passages.cannot_cut("a table without a column for texts"))?;
+        let column = batch.column(at);
+        let text = |row: usize, old: Option<&str>| {
+            cut(row).map(|(_, cut)| cut.text.clone()).or_else(|| old.map(str::to_owned))
+        };
+        let texts: ArrayRef = match column.data_type() {
+            DataType::Utf8 => {
+                let old = column.as_string::<i32>().iter().enumerate();
+                Arc::new(old.map(|(row, old)| text(row, old)).collect::<StringArray>())
+            }
+            DataType::LargeUtf8 => {
+                let old = column.as_string::<i64>().iter().enumerate();
+                Arc::new(old.map(|(row, old)| text(row, old)).collect::<LargeStringArray>())
+            }
+            DataType::Utf8View => {
+                let old = column.as_string_view().iter().enumerate();
+                Arc::new(old.map(|(row, old)| text(row, old)).collect::<StringViewArray>())
+            }
+            _ => return Err(passages.cannot_cut("a table whose texts are not strings")),
+        };
+        let mut columns = batch.columns().to_vec();
+        columns[at] = texts;
+        RecordBatch::try_new(batch.schema(), columns)
+            .map_err(|error| failed(&self.table.path, error.into()))
     }
 }
 
@@ -94,7 +144,7 @@ impl FamilyTable {
 
     pub(crate) fn push(&mut self, id: &str, verdict: RowVerdict) -> Result<(), ClusterError> {
         self.ids.push(id.to_owned());
-        self.verdicts.push(verdict);
+        self.verdicts.push(RowVerdict { removed: None, ..verdict });
         if self.ids.len() == FAMILY_ROWS { self.write_collected() } else { Ok(()) }
     }
 
@@ -117,6 +167,8 @@ struct VerdictColumns {
     originals: Vec<String>,
     resemblances: Vec<f64>,
     kinds: Vec<&'static str>,
+    /// Of every row, or of none.
+    removed: Vec<String>,
 }
 
 impl VerdictColumns {
@@ -134,27 +186,32 @@ impl VerdictColumns {
         self.originals.push(verdict.original);
         self.resemblances.push(verdict.resemblance);
         self.kinds.push(verdict.kind.name());
+        self.removed.extend(verdict.removed);
     }
 
-    fn into_arrays(self) -> [ArrayRef; 4] {
-        [
+    fn into_arrays(self) -> Vec<ArrayRef> {
+        let mut columns: Vec<ArrayRef> = vec![
             Arc::new(UInt32Array::from(self.families)),
             Arc::new(StringArray::from(self.originals)),
             Arc::new(Float64Array::from(self.resemblances)),
             Arc::new(StringArray::from(self.kinds)),
-        ]
+        ];
+        if !self.removed.is_empty() {
+            columns.push(Arc::new(StringArray::from(self.removed)));
+        }
+        columns
     }
 }
 
 /// A Parquet file that is being written.
-struct TableFile {
+pub(crate) struct TableFile {
     path: PathBuf,
     writer: ArrowWriter<OutputFile>,
     schema: SchemaRef,
 }
 
 impl TableFile {
-    fn create(
+    pub(crate) fn create(
         path: PathBuf,
         schema: SchemaRef,
         compression: Compression,
@@ -166,7 +223,7 @@ impl TableFile {
         Ok(TableFile { path, writer, schema })
     }
 
-    fn write_columns(&mut self, columns: Vec<ArrayRef>) -> Result<(), ClusterError> {
+    pub(crate) fn write_columns(&mut self, columns: Vec<ArrayRef>) -> Result<(), ClusterError> {
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(|error| failed(&self.path, error.into()))?;
         self.write(&rows)
@@ -176,7 +233,7 @@ impl TableFile {
         self.writer.write(rows).map_err(|error| failed(&self.path, error))
     }
 
-    fn finish(self) -> Result<(), ClusterError> {
+    pub(crate) fn finish(self) -> Result<(), ClusterError> {
         self.writer.into_inner().map_err(|error| failed(&self.path, error))?.finish()
     }
 }

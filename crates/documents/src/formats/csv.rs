@@ -69,15 +69,39 @@ impl Header {
         self.separator
     }
 
+    /// A record with another value in one field; none if the record or the header does not have it. Fields that need no
+    /// quotes are written without.
+    #[must_use]
+    pub fn with_field(&self, record: &[u8], name: &str, value: &str) -> Option<Vec<u8>> {
+        let column = self.names.iter().position(|other| other == name)?;
+        let (mut unescaped, mut fields) = (record.to_vec(), Vec::new());
+        if !split(&mut unescaped, self.separator, &mut fields) || column >= fields.len() {
+            return None;
+        }
+        let mut changed = Vec::with_capacity(record.len());
+        for (number, &(start, end)) in fields.iter().enumerate() {
+            if number > 0 {
+                changed.push(self.separator);
+            }
+            let old = &unescaped[start..end];
+            self.push_value(if number == column { value.as_bytes() } else { old }, &mut changed);
+        }
+        Some(changed)
+    }
+
     /// Appends a separator and a field to a record, in quotes if it needs them.
     pub fn push_field(&self, value: &str, record: &mut Vec<u8>) {
         record.push(self.separator);
+        self.push_value(value.as_bytes(), record);
+    }
+
+    fn push_value(&self, value: &[u8], record: &mut Vec<u8>) {
         let special = |byte: &u8| [self.separator, b'"', b'\n', b'\r'].contains(byte);
-        if !value.as_bytes().iter().any(special) {
-            return record.extend_from_slice(value.as_bytes());
+        if !value.iter().any(special) {
+            return record.extend_from_slice(value);
         }
         record.push(b'"');
-        for byte in value.bytes() {
+        for &byte in value {
             record.extend_from_slice(if byte == b'"' {
                 b"\"\""
             } else {
@@ -316,6 +340,15 @@ mod tests {
     fn batches(bytes: &[u8]) -> LineReader {
         let reader = Cursor::new(bytes.to_vec());
         LineReader::new(Source::from_reader(reader, "test", Some(SourceKind::Csv)).unwrap())
+    }
+
+    #[test]
+    fn one_field_is_replaced_and_the_others_keep_their_values() {
+        let header = Header::read(b"id,text,note", false);
+        let changed =
+            header.with_field(b"1,\"a, \"\"b\"\"\",\"x,y\"", "text", "two\nlines").unwrap();
+        assert_eq!(changed, b"1,\"two\nlines\",\"x,y\"");
+        assert_eq!(header.with_field(b"1,a,b", "title", "t"), None);
     }
 
     /// The line of a row, and its id and content or what is wrong with it.

@@ -6,6 +6,10 @@
 //!
 //! Guarantee: a line that is not a JSON object with usable fields is an error of that line alone.
 
+use std::borrow::Cow;
+
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use simd_json::{Buffers, ErrorType, Node, StaticNode, Tape, fill_tape_padded};
 
 use super::csv::RecordParser;
@@ -123,6 +127,52 @@ impl RowParser {
         self.tape = tape.reset();
         document
     }
+}
+
+/// A JSON object with another string in one field, which is appended if the object does not have it; none if it is no
+/// object. All other bytes stay as they are. Of several fields of one name the last is meant, as in reading.
+///
+/// ```
+/// use wonbon_documents::with_json_field;
+/// let changed = with_json_field(br#"{"id": 1, "text": "a b"}"#, "text", "b").unwrap();
+/// assert_eq!(changed, br#"{"id": 1, "text": "b"}"#);
+/// ```
+#[must_use]
+pub fn with_json_field(object: &[u8], name: &str, value: &str) -> Option<Vec<u8>> {
+    struct Fields<'a>(&'a str, Option<&'a RawValue>, bool);
+    impl<'de> Visitor<'de> for &mut Fields<'de> {
+        type Value = ();
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+            while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+                let value = map.next_value::<&'de RawValue>()?;
+                self.2 = true;
+                if key == self.0 {
+                    self.1 = Some(value);
+                }
+            }
+            Ok(())
+        }
+    }
+    let text = std::str::from_utf8(object).ok()?;
+    // The name lives as long as the object: both are borrowed by the same visitor.
+    let mut fields = Fields(name, None, false);
+    let mut parser = serde_json::Deserializer::from_str(text);
+    parser.deserialize_map(&mut fields).ok()?;
+    parser.end().ok()?;
+    let value = serde_json::to_string(value).expect("a string is JSON");
+    if let Some(old) = fields.1 {
+        let start = old.get().as_ptr() as usize - text.as_ptr() as usize;
+        let end = start + old.get().len();
+        return Some([&object[..start], value.as_bytes(), &object[end..]].concat());
+    }
+    let end = object.iter().rposition(|&byte| byte == b'}')?;
+    let name = serde_json::to_string(name).expect("a string is JSON");
+    let comma = if fields.2 { "," } else { "" };
+    let head = object[..end].trim_ascii_end();
+    Some([head, format!("{comma}{name}:{value}").as_bytes(), &object[end..]].concat())
 }
 
 /// Readable bytes that the parser needs behind a line.
@@ -243,6 +293,25 @@ mod tests {
         assert!(matches!(rows[3], (5, Err(RowError::NoContent { .. }))));
         assert_eq!(rows[4], (6, Err(RowError::NotAString { field: "text".into() })));
         assert_eq!(rows[5], (7, Ok((None, Some("u".into()), "<p>".into(), true))));
+    }
+
+    #[test]
+    fn a_field_is_replaced_or_appended_and_other_bytes_stay() {
+        let with = |object: &str| {
+            with_json_field(object.as_bytes(), "text", "n\"w")
+                .map(|bytes| String::from_utf8(bytes).unwrap())
+        };
+        let is = |object: &str, expected: &str| assert_eq!(with(object).as_deref(), Some(expected));
+        is(
+            r#"{"a" : [1, {"text":2}],"text" :"old\n", "b":1.0}"#,
+            r#"{"a" : [1, {"text":2}],"text" :"n\"w", "b":1.0}"#,
+        );
+        is(r#"{"text":"1","text":null} "#, r#"{"text":"1","text":"n\"w"} "#);
+        is(r#"{"t\u0065xt":"1"}"#, r#"{"t\u0065xt":"n\"w"}"#);
+        is(r#"{ "a":1 }"#, r#"{ "a":1,"text":"n\"w"}"#);
+        is("{}", r#"{"text":"n\"w"}"#);
+        assert_eq!(with("[1]"), None);
+        assert_eq!(with("{} x"), None);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(crate) const BATCH_BYTES: usize = 512 << 10;
 const LOOK_BYTES: usize = 16 << 20;
 
 /// Whole lines of one input.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Lines {
     bytes: Vec<u8>,
     lines: Vec<Line>,

@@ -106,6 +106,18 @@ impl Rows {
         }
     }
 
+    /// The same rows, so that they can be looked at and written. None for records of an archive, which are not copied.
+    #[must_use]
+    pub fn copy(&self) -> Option<Rows> {
+        Some(match self {
+            Rows::Nothing => Rows::Nothing,
+            Rows::Lines(rows) => Rows::Lines(rows.clone()),
+            Rows::Table(rows) => Rows::Table(rows.clone()),
+            Rows::Archive(_) => return None,
+            Rows::File(rows) => Rows::File(rows.again()),
+        })
+    }
+
     /// How many rows there are.
     #[must_use]
     pub fn count(&self) -> usize {

@@ -31,6 +31,11 @@ impl WholeFile {
         &self.path
     }
 
+    /// The same file, to be read once more.
+    pub(crate) fn again(&self) -> Self {
+        WholeFile { path: self.path.clone(), source: None, limits: self.limits, bytes: self.bytes }
+    }
+
     fn read(&mut self) -> Result<Vec<u8>, InputError> {
         let source = match self.source.take() {
             Some(source) => source,

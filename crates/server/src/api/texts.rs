@@ -1,7 +1,7 @@
 //! Questions about a text, stored or not: what resembles it, contains it, is contained in it, and where
 //! it was taken from.
 
-use wonbon_app::answers::{AskAnswer, MatchAnswer, SourcesAnswer};
+use wonbon_app::answers::{AskAnswer, MatchAnswer, PassagesAnswer, SourcesAnswer};
 use wonbon_app::questions::{TextQuestion, non_empty};
 use wonbon_store::Measure;
 
@@ -92,6 +92,42 @@ pub(crate) fn post_sources(
     sources(service, asked, view)
 }
 
+/// Which passages of a text stand in stored documents.
+#[utoipa::path(
+    get,
+    path = "/v1/passages",
+    tag = "questions",
+    description = "The runs of at least `least_words` words that a text has in common with stored documents, each with its places.",
+    params(TextQuestion),
+    responses((status = 200, body = PassagesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn passages(
+    service: &Service,
+    asked: TextQuestion,
+    _view: &View,
+) -> Result<Reply, Problem> {
+    let about = asked.about(&service.store)?;
+    let found = asked.passages(&service.store, &about)?;
+    Ok(Reply::json(&PassagesAnswer::of(&found, &about.text)))
+}
+
+/// Which passages of a text that is sent stand in stored documents.
+#[utoipa::path(
+    post,
+    path = "/v1/passages",
+    tag = "questions",
+    description = "As `GET /v1/passages`, with the text in the body.",
+    request_body(content = TextQuestion, content_type = "application/json"),
+    responses((status = 200, body = PassagesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+)]
+pub(crate) fn post_passages(
+    service: &Service,
+    asked: TextQuestion,
+    view: &View,
+) -> Result<Reply, Problem> {
+    passages(service, asked, view)
+}
+
 /// Everything about a text that is sent.
 #[utoipa::path(
     post,
@@ -114,7 +150,7 @@ pub(crate) fn post_ask(
     get,
     path = "/v1/ask",
     tag = "questions",
-    description = "What resembles a text, what contains it, what it contains and where it was taken from, in one answer.",
+    description = "What resembles a text, what contains it, what it contains, where it was taken from and which passages of it are stored, in one answer.",
     params(TextQuestion),
     responses((status = 200, body = AskAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]

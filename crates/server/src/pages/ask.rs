@@ -1,11 +1,12 @@
-//! `/ask`: everything about a text: what resembles it, contains it, is contained in it, and its sources.
+//! `/ask`: everything about a text: what resembles it, contains it, is contained in it, its sources and its stored
+//! passages.
 
 use std::ops::Range;
 
 use maud::html;
 use wonbon_app::questions::{AllAnswers, TextQuestion};
 use wonbon_pages::{Cell, Page, thousands};
-use wonbon_store::{Answer, Sources};
+use wonbon_store::{Answer, Sources, StoredPassages};
 
 use super::decisions::standing_marks;
 use super::frame::{page, reply};
@@ -38,6 +39,7 @@ pub(crate) fn ask_page(reader: &Reader, asked: &TextQuestion, found: Option<&All
     }
     if let Some(all) = found {
         sources(&mut page, reader, &all.sources, &all.about.text);
+        passages(&mut page, reader, &all.passages, &all.about.text);
         for (title, lead, answer) in [
             (Say::Similar, Say::SimilarLead, &all.similar),
             (Say::Within, Say::WithinLead, &all.within),
@@ -124,6 +126,44 @@ fn sources(page: &mut Page, reader: &Reader, found: &Sources, text: &str) {
             }
         });
         mark_sources(page, found, text);
+    });
+}
+
+/// Passages that are shown, and places that are named of each.
+const SHOWN_PASSAGES: usize = 50;
+const SHOWN_PLACES: usize = 5;
+
+/// The passages of the text that stand in stored documents, run by run, in the colours of their first sources.
+fn passages(page: &mut Page, reader: &Reader, found: &StoredPassages, text: &str) {
+    if found.passages.is_empty() {
+        return;
+    }
+    page.section(reader.say(Say::StoredPassages), |page| {
+        let counts = [thousands(found.repeated as u64), thousands(found.words as u64)];
+        page.paragraph(&reader.tell(Say::StoredPassagesLead, &[&counts[0], &counts[1]]));
+        page.markup(html! {
+            ol.sources {
+                @for passage in found.passages.iter().take(SHOWN_PASSAGES) {
+                    @let first = passage.places.first().map_or(0, |(number, _)| *number);
+                    @let told = reader.tell(
+                        Say::PassageWords,
+                        &[
+                            &thousands(passage.words.len() as u64),
+                            &thousands(passage.places.len() as u64),
+                        ],
+                    );
+                    li class={ "s" (first % 6) } {
+                        span.marked { mark class={ "s" (first % 6) } { (&text[passage.place.clone()]) } }
+                        " " small { (told) }
+                        @for (number, _) in passage.places.iter().take(SHOWN_PLACES) {
+                            @let document = &found.documents[*number];
+                            " · "
+                            (document_link(&document.key, document.title.as_deref().unwrap_or_default()))
+                        }
+                    }
+                }
+            }
+        });
     });
 }
 

@@ -278,13 +278,18 @@ async fn a_text_is_asked_about_by_key_or_as_it_is() {
     assert!(contains["matches"][0]["containment_of_document"].as_f64().unwrap() > 0.8);
     let sources = service.post("/v1/sources", &about).await.json();
     assert!(sources["explained"].as_u64().unwrap() >= 60, "{sources}");
+    let passages = service.post("/v1/passages", &about).await.json();
+    assert_eq!(passages["repeated"], sources["explained"], "{passages}");
+    let place = &passages["passages"][0]["places"][0];
+    assert_eq!(place["key"], passages["documents"][0]["key"]);
+    assert!(passages["passages"][0]["words"][1].as_u64().unwrap() >= 60, "{passages}");
     let own = service.get("/v1/similar?key=https://site0.example/4").await.json();
     let matches = own["matches"].as_array().unwrap();
     let keys: Vec<&Value> = matches.iter().map(|found| &found["document"]["key"]).collect();
     assert!(keys.len() == 4 && !keys.contains(&&json!("https://site0.example/4")), "{own}");
     let all = service.get("/v1/ask?key=https://site0.example/4").await.json();
     assert_eq!(all["similar"], own);
-    for path in ["within", "contains", "sources"] {
+    for path in ["within", "contains", "sources", "passages"] {
         let answer = service.get(&format!("/v1/{path}?key=https://site0.example/4")).await;
         assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
     }

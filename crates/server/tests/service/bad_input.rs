@@ -69,6 +69,7 @@ async fn an_unknown_key_is_the_same_problem_wherever_it_is_asked_for() {
         ("GET", "/v1/within?key=nobody"),
         ("GET", "/v1/contains?key=nobody"),
         ("GET", "/v1/sources?key=nobody"),
+        ("GET", "/v1/passages?key=nobody"),
         ("GET", "/v1/moved?key=nobody"),
         ("GET", "/v1/copies?key=nobody"),
         ("GET", "/v1/changes?key=nobody"),

@@ -193,6 +193,7 @@ pub(crate) fn undisturbed_dedup(input: &Path, output: &Path) {
         against: Vec::new(),
         part_bytes: wonbon_cluster::corpus::PART_BYTES,
         save_sketches: false,
+        passages: None,
     };
     dedup(&config, &Unwatched).unwrap();
 }

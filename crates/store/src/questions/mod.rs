@@ -9,6 +9,7 @@ mod changes;
 mod collapse;
 mod copies;
 mod moved;
+mod passages;
 mod sources;
 mod watch;
 
@@ -20,5 +21,6 @@ pub(crate) use changes::{OldVersion, resemblance_of_versions};
 pub use collapse::{CollapseConfig, Collapsed, ResultCopy, ResultGroup, collapse};
 pub use copies::{Copies, Copy, SiteCopies};
 pub use moved::{Finding, Holder, Hop, MOST_PLACES, Moved};
+pub use passages::{PassagesQuestion, StoredPassage, StoredPassages};
 pub use sources::{Source, SourcePassage, Sources, SourcesQuestion, Unexplained};
 pub use watch::{Differing, Passage, WatchReport, Watched};

@@ -20,7 +20,7 @@ use crate::error::StoreError;
 use crate::store::Store;
 
 /// How many documents are considered.
-const MOST_LOOKED_AT: usize = 400;
+pub(super) const MOST_LOOKED_AT: usize = 400;
 
 /// Which sources are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Store {
         let in_order = shingles(text, width);
         // A text shorter than a shingle is one.
         let width = width.get().min(places.len());
-        let rows = self.promising_sources(&asked, question)?;
+        let (rows, _) = self.promising_documents(&asked, question.except)?;
         self.reading(|database| {
             let mut candidates = Vec::new();
             for row in rows {
@@ -154,15 +154,14 @@ impl Store {
         })
     }
 
-    /// The documents that share most with the text.
-    fn promising_sources(
+    /// The documents that share most with the text, and whether these are all that share something.
+    pub(super) fn promising_documents(
         &self,
         asked: &AskedText<'_>,
-        question: &SourcesQuestion,
-    ) -> Result<Vec<Row>, StoreError> {
+        except: Option<Row>,
+    ) -> Result<(Vec<Row>, bool), StoreError> {
         let values = self.inner.preparer.sampler().all(&asked.shingles);
-        let found =
-            self.candidates(&values, 1, |_, candidate| Some(candidate.row) != question.except)?;
+        let found = self.candidates(&values, 1, |_, candidate| Some(candidate.row) != except)?;
         let mut ranked: Vec<(u64, Row)> = found
             .candidates
             .iter()
@@ -172,8 +171,9 @@ impl Store {
             })
             .collect();
         ranked.sort_unstable_by_key(|&(shared, row)| (std::cmp::Reverse(shared), row));
+        let all = ranked.len() <= MOST_LOOKED_AT;
         ranked.truncate(MOST_LOOKED_AT);
-        Ok(ranked.into_iter().map(|(_, row)| row).collect())
+        Ok((ranked.into_iter().map(|(_, row)| row).collect(), all))
     }
 }
 
