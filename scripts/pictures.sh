@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the README's pictures of the pages, from the demo: docs/pictures/*.webp. Needs what
+# Makes the pictures of pages in README and documentation, from the demo: docs/pictures/*.webp. Needs what
 # scripts/tools.sh fetches, and a font for Korean.
 set -euo pipefail
 cd "$(dirname "$0")/.."

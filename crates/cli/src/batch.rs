@@ -1,21 +1,17 @@
-//! What the commands over whole corpora share: fields, memory, progress, standard input.
+//! What the commands over whole corpora share: fields, memory, standard input.
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Mutex;
-use std::time::Duration;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use wonbon_app::requests::Resources;
 use wonbon_cluster::ClusterError;
 use wonbon_documents::{
     ChosenFields, Dates, FieldNames, Limits, MAX_DOCUMENT_BYTES, Skipped, SourceKind, open,
 };
 use wonbon_files::PartialFolder;
-use wonbon_progress::Progress;
 
 use crate::report;
 
@@ -291,70 +287,6 @@ pub(crate) fn thousands(number: u64) -> String {
         apart.push(digit);
     }
     apart
-}
-
-/// Shows the progress of a run as a bar on a terminal: rate and time left; nothing otherwise.
-pub(crate) struct Watcher {
-    bar: Mutex<ProgressBar>,
-}
-
-impl Watcher {
-    pub(crate) fn new() -> Self {
-        Watcher { bar: Mutex::new(ProgressBar::hidden()) }
-    }
-
-    pub(crate) fn finish(&self) {
-        self.bar.lock().expect("nobody panics while drawing").finish_and_clear();
-    }
-}
-
-impl Progress for Watcher {
-    fn begin(&self, phase: &'static str, total: u64) {
-        let mut bar = self.bar.lock().expect("nobody panics while drawing");
-        bar.finish_and_clear();
-        let bytes = matches!(phase, "read" | "sketch" | "passages" | "search" | "texts" | "write");
-        let template = match (total, bytes) {
-            (0, _) => "{prefix:>14} {spinner} {elapsed}",
-            (_, true) => {
-                "{prefix:>14} [{bar:24}] {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}, \
-                 {decimal_bytes_per_sec}, {eta} left"
-            }
-            (_, false) => {
-                "{prefix:>14} [{bar:24}] {percent:>3} %  {human_pos} of {human_len}, {rate}, {eta} left"
-            }
-        };
-        let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-            // Nothing is left to do if the terminal is gone.
-            let _ = write!(out, "{}/s", thousands(state.per_sec() as u64));
-        };
-        let style = ProgressStyle::with_template(template)
-            .expect("the template is right")
-            .with_key("rate", rate)
-            .progress_chars("=> ");
-        let target = ProgressDrawTarget::stderr_with_hz(4);
-        let length = (total > 0).then_some(total);
-        *bar = ProgressBar::with_draw_target(length, target).with_style(style).with_prefix(phase);
-        if total == 0 {
-            bar.enable_steady_tick(Duration::from_millis(250));
-        }
-    }
-
-    fn advance(&self, done: u64) {
-        let bar = self.bar.lock().expect("nobody panics while drawing");
-        // Compressed input unpacks to more than its files have.
-        if bar.length().is_some_and(|length| done > length) {
-            bar.set_length(done);
-        }
-        bar.set_position(done);
-    }
-
-    fn say(&self, sentence: &str) {
-        let bar = self.bar.lock().expect("nobody panics while drawing");
-        bar.suspend(|| {
-            // Nothing is left to do if standard error is closed.
-            let _ = writeln!(anstream::stderr(), "{sentence}");
-        });
-    }
 }
 
 #[cfg(test)]

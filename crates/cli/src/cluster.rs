@@ -15,11 +15,13 @@ use wonbon_cluster::progress::PhaseTime;
 use wonbon_sketch::Width;
 
 use crate::batch::{
-    DateOptions, FieldOptions, LimitOptions, RunOptions, Watcher, explain, name_skipped,
+    DateOptions, FieldOptions, LimitOptions, RunOptions, explain, name_skipped,
     spool_standard_input, tell_fields, thousands,
 };
 use crate::options::threshold;
 use crate::output::Output;
+use crate::watcher::Watcher;
+use crate::wording::counted;
 use crate::{Outcome, report};
 
 /// Cluster a whole collection by its sketches, as Broder et al. did the web in 1997.
@@ -27,8 +29,8 @@ use crate::{Outcome, report};
 /// INPUT as in `dedup`. OUT is a folder that must not exist yet; it appears when complete:
 /// `clusters.jsonl` (one cluster a line), `common-shingles.tsv` (shingles that were ignored),
 /// `lookups/` (URL to document, document to cluster, cluster to documents, document to URL),
-/// `again/` (for other thresholds) and `summary.json`. Until then the work stands in OUT.partial;
-/// after a kill the same command goes on from the last finished part.
+/// `again/` (for other thresholds) and `summary.json`. The work in progress is in
+/// OUT.partial; the same command continues a killed run from the last finished part.
 ///
 /// Resemblance is estimated from samples of one shingle in 25: good for finding related documents of
 /// some length, not for short ones. `dedup` verifies exactly.
@@ -195,9 +197,9 @@ fn lookup(folder: &std::path::Path, url: &str, as_json: bool) -> anyhow::Result<
 fn say(out: &mut impl Write, what: &str, clusters: Clusters) -> io::Result<()> {
     writeln!(
         out,
-        "{} clusters{what} hold {} documents; {} of them hold equal documents only",
-        thousands(clusters.clusters),
-        thousands(clusters.documents),
+        "{}{what} with {} in all; {} of equal documents only",
+        counted(clusters.clusters, "cluster", "clusters"),
+        counted(clusters.documents, "document", "documents"),
         thousands(clusters.of_equal_documents)
     )
 }
@@ -207,12 +209,12 @@ fn print_summary(summary: &ClusterSummary, config: &ClusterConfig) -> io::Result
     tell_fields(&mut out, &config.fields)?;
     writeln!(
         out,
-        "{} documents, {} of them equal to another; {} sampled shingles, {} too common; {} pairs",
-        thousands(summary.documents),
+        "{}, {} of them equal to another; {}, {} too common; {}",
+        counted(summary.documents, "document", "documents"),
         thousands(summary.duplicates),
-        thousands(summary.shingles),
+        counted(summary.shingles, "sampled shingle", "sampled shingles"),
         thousands(summary.common_shingles),
-        thousands(summary.pairs)
+        counted(summary.pairs, "pair", "pairs")
     )?;
     say(&mut out, "", summary.clusters)?;
     if let Some(clusters) = summary.by_super_shingles {

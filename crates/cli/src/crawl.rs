@@ -28,27 +28,28 @@ use wonbon_store::Store;
 use crate::batch::{StoreDateOptions, thousands};
 use crate::output::Output;
 use crate::store::explained as explain_store_error;
+use crate::wording::counted;
 use crate::{Outcome, report};
 use network::NetworkArgs;
 use view::View;
 
-/// Crawl the web from some pages on, the pages that matter first.
+/// Crawl the web from the pages you name, the most important pages first.
 ///
-/// Every page is asked for once: robots.txt is heeded, a host and an address are asked by one
-/// connection at a time with a delay in between, and more slowly when they say so. The order decides
-/// which of the known pages comes next (`wonbon order` compares them). What came is written to DIR: a
-/// WARC archive, the core text of every page (texts.jsonl.zst, which `wonbon dedup` and `wonbon add`
+/// Every page is fetched once. The crawler obeys robots.txt, uses one connection to a host and to an
+/// address, waits between requests, and slows down when a server asks for it. The order decides which of
+/// the known pages comes next (`wonbon order` compares orders). The results are written to DIR: a WARC
+/// archive, the core text of every page (texts.jsonl.zst, which `wonbon dedup` and `wonbon add`
 /// read), the link graph (graph/, which `wonbon order` reads), stats.json and report.html.
 ///
 /// With --store every page is added to that store as it comes, as a sweep of the date the crawl was
 /// begun.
 ///
-/// A crawl that was stopped, by Ctrl-C, a crash or its budget, goes on with --resume DIR: nothing is
-/// asked for again but what was under way. What decides its result (seeds, scope, order, depth,
-/// agent) stays as it was; budgets and pace may be given anew.
+/// --resume DIR continues a crawl that was stopped by Ctrl-C, a crash or its budget. Only requests that
+/// were under way are repeated. What decides the result (seeds, scope, order, depth, agent) cannot be
+/// changed; budgets and pace can.
 ///
-/// Addresses of this machine, of private networks and of clouds' metadata services are never asked,
-/// whatever a page links to, unless --allow-private names them.
+/// The crawler never connects to addresses of this machine, of private networks or of cloud metadata
+/// services, whatever a page links to, unless --allow-private names them.
 ///
 /// Exit codes: 0 done, 1 done but no page came, 2 it could not run.
 #[derive(clap::Args)]
@@ -74,7 +75,7 @@ pub(crate) struct Args {
     /// Which of the known pages comes next: see `wonbon order --help`.
     #[arg(long, value_name = "ORDER")]
     order: Option<OrderName>,
-    /// What `generic` draws from.
+    /// The seed of the random order `generic`.
     #[arg(long, value_name = "N")]
     order_seed: Option<u64>,
     /// What a site is to the order: domain or host [default: domain].
@@ -84,10 +85,10 @@ pub(crate) struct Args {
     /// [default: domain].
     #[arg(long, value_name = "KIND")]
     scope: Option<ScopeKind>,
-    /// A host that belongs to the crawl beside; with --scope all, the only ones.
+    /// Another host to crawl; with --scope all, only these hosts.
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
-    /// A domain that belongs to the crawl beside; with --scope all, the only ones.
+    /// Another domain to crawl; with --scope all, only these domains.
     #[arg(long, value_name = "DOMAIN")]
     domain: Vec<String>,
     /// Only paths that begin like this; `*` stands for anything, `$` for the end.
@@ -105,7 +106,7 @@ pub(crate) struct Args {
     /// Go at most so many links away from a seed.
     #[arg(long, value_name = "N")]
     depth: Option<u32>,
-    /// Let in at most so many pages of a site, beside its seeds.
+    /// Crawl at most so many pages of a site, not counting its seeds.
     #[arg(long, value_name = "N")]
     site_pages: Option<u32>,
     /// Seconds between the end of an answer and the next request to the same host or address [default:
@@ -125,8 +126,8 @@ pub(crate) struct Args {
     /// Threads that read pages; all cores if not said.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Seconds after which what came is durable; so much is asked for again after a crash [default:
-    /// 0.5].
+    /// Seconds between commits to disk; pages of the last interval are fetched again after a crash
+    /// [default: 0.5].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     commit_every: Option<Duration>,
     /// Put the pages of a site behind all others after so many copies in a row; needs --store.
@@ -317,15 +318,15 @@ fn print_summary(summary: &Summary, directory: &Path) {
         .map(|(name, count)| format!("{} {name}", thousands(*count)))
         .collect();
     if stats.originals + stats.copies > 0 {
-        parts.push(format!("{} originals", thousands(stats.originals)));
-        parts.push(format!("{} copies", thousands(stats.copies)));
+        parts.push(counted(stats.originals, "original", "originals"));
+        parts.push(counted(stats.copies, "copy", "copies"));
     }
     // A closed standard error takes nothing from what was written.
     let _ = writeln!(
         anstream::stderr(),
-        "{} pages of {} sites in {:.1} s ({:.0} a second), {} known: {} ({why})\n{}",
-        thousands(stats.pages),
-        thousands(stats.sites),
+        "{} of {} in {:.1} s ({:.0} a second), {} known: {} ({why})\n{}",
+        counted(stats.pages, "page", "pages"),
+        counted(stats.sites, "site", "sites"),
         stats.seconds,
         stats.done as f64 / stats.seconds.max(1e-3),
         thousands(stats.known),

@@ -16,11 +16,13 @@ use wonbon_store::{Kind, Rule};
 
 use crate::Outcome;
 use crate::batch::{
-    DateOptions, FieldOptions, LimitOptions, RunOptions, Watcher, explain, name_skipped,
+    DateOptions, FieldOptions, LimitOptions, RunOptions, explain, name_skipped,
     spool_standard_input, tell_fields, thousands,
 };
 use crate::options::{ShingleOptions, threshold};
 use crate::output::Output;
+use crate::watcher::Watcher;
+use crate::wording::counted;
 
 /// Remove the copies from a corpus, and say of every document what it is.
 ///
@@ -31,8 +33,8 @@ use crate::output::Output;
 /// original and kind), `report.html` and `summary.json`; with --passages, kept rows have what is left of their text, and
 /// `dropped.jsonl` names documents of which too little is left.
 ///
-/// Until then the work stands in OUT.partial. After a kill the same command goes on from the last
-/// finished part.
+/// Until then the work in progress is in OUT.partial. The same command continues a killed run from the
+/// last finished part.
 ///
 /// Kinds: empty (no words; kept), original (the first of its family, often the only one; kept), and
 /// copies: identical (same bytes), same-text (same words), same-shingles, copy (with differences).
@@ -186,14 +188,15 @@ fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()>
     let kept = summary.documents - summary.copies();
     writeln!(
         out,
-        "{} documents, {} kept, {} copies in {} families",
-        thousands(summary.documents),
+        "{}, {} kept, {} in {}",
+        counted(summary.documents, "document", "documents"),
         thousands(kept),
-        thousands(summary.copies()),
-        thousands(summary.families)
+        counted(summary.copies(), "copy", "copies"),
+        counted(summary.families, "family", "families")
     )?;
     if summary.others > 0 {
-        writeln!(out, "compared with {} documents of other corpora", thousands(summary.others))?;
+        let others = counted(summary.others, "document", "documents");
+        writeln!(out, "compared with {others} of other corpora")?;
     }
     for kind in Kind::ALL.into_iter().filter(|&kind| summary.of_kind(kind) > 0) {
         writeln!(out, "  {kind:<14} {:>12}", thousands(summary.of_kind(kind)))?;
@@ -210,14 +213,15 @@ fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()>
     if summary.without_key > 0 {
         writeln!(
             out,
-            "{} documents say nothing that --keep {} could use; they come after the others",
-            thousands(summary.without_key),
+            "{} without a value for --keep {}: put after the others",
+            counted(summary.without_key, "document", "documents"),
             config.method.keep
         )?;
     }
     let (repeated, first) = &summary.repeated_ids;
     if let Some(first) = first.first() {
-        writeln!(out, "{} ids stand on several rows, `{first}` for one", thousands(*repeated))?;
+        let repeated = counted(*repeated, "id occurs", "ids occur");
+        writeln!(out, "{repeated} on several rows, such as `{first}`")?;
     }
     let seconds: f64 = summary.phases.iter().map(|phase| phase.seconds).sum();
     let peak = summary.phases.iter().map(|phase| phase.peak_bytes).max().unwrap_or(0);

@@ -17,12 +17,13 @@
 mod families;
 mod reading;
 mod sample;
+mod saving;
 mod table;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -42,6 +43,7 @@ use crate::Outcome;
 use crate::output::Output;
 use crate::serve;
 use crate::store::explained;
+use crate::wording::counted;
 
 /// Tell originals from copies among the blog posts that ship with the program.
 ///
@@ -63,6 +65,10 @@ pub(crate) struct Args {
     /// Serve the posts as pages, at the address that is printed, until Ctrl-C.
     #[arg(long, conflicts_with = "json")]
     serve: bool,
+    /// Write the posts to this folder instead, as files to try other commands on: posts.jsonl, and of
+    /// single posts post.txt, scrap.txt, quotation.txt and page.html. Nothing there is overwritten.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "serve", "rule"])]
+    save: Option<PathBuf>,
     /// Where --serve listens.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7600", requires = "serve")]
     listen: SocketAddr,
@@ -99,6 +105,10 @@ pub(crate) fn run(args: &Args, chosen: Option<&Path>) -> anyhow::Result<Outcome>
     let config = Config { listen: args.listen, ..Config::default() };
     config.check()?;
     let posts = sample::posts().context("reading the sample inside the program")?;
+    if let Some(folder) = &args.save {
+        saving::save(&posts, folder)?;
+        return Ok(Outcome::Done);
+    }
     let reader = Reader::new().context("preparing the features")?;
     let temporary = tempfile::tempdir().context("making a directory for the store")?;
     // A published seed, so that everybody sees the same table.
@@ -141,7 +151,7 @@ pub(crate) fn run(args: &Args, chosen: Option<&Path>) -> anyhow::Result<Outcome>
             Some(directory) => format!("the store stays in {}", directory.display()),
             None => "the store goes away then".to_owned(),
         };
-        let told = format!("{}\nCtrl-C ends it; {stays}.\n", counted(args.rule, &verdicts));
+        let told = format!("{}\nCtrl-C ends it; {stays}.\n", summary(args.rule, &verdicts));
         // A closed standard error takes nothing from the pages.
         let _ = io::stderr().write_all(told.as_bytes());
         serve::run_until_interrupted(store, Duration::ZERO, config)?;
@@ -176,10 +186,7 @@ fn search_sample(store: &Store) -> anyhow::Result<String> {
     for result in &results.results {
         let document = &result.document;
         // Writing to a string does not fail.
-        let copies = match document.copies {
-            1 => "1 copy".to_owned(),
-            n => format!("{n} copies"),
-        };
+        let copies = counted(document.copies, "copy", "copies");
         let _ = writeln!(text, "  {} ({copies})", document.key);
         let _ = writeln!(text, "    {}", first_columns(&result.snippet.text, 90));
     }
@@ -198,7 +205,7 @@ fn first_columns(line: &str, columns: usize) -> String {
 }
 
 /// How many of each kind there are.
-fn counted(rule: Rule, verdicts: &[Verdict<'_>]) -> String {
+fn summary(rule: Rule, verdicts: &[Verdict<'_>]) -> String {
     let count = |wanted: fn(Kind) -> bool| verdicts.iter().filter(|v| wanted(v.kind)).count();
     let posts = verdicts.len();
     let originals = count(|kind| kind == Kind::Original);
@@ -209,7 +216,7 @@ fn counted(rule: Rule, verdicts: &[Verdict<'_>]) -> String {
 
 /// The summary line and what to try next.
 fn closing(rule: Rule, verdicts: &[Verdict<'_>], times: &mut [Duration]) -> String {
-    let counted = counted(rule, verdicts);
+    let counted = summary(rule, verdicts);
     // The median: on a busy machine the mean tells about the other programs.
     times.sort_unstable();
     let microseconds = times.get(times.len() / 2).map_or(0, Duration::as_micros);
@@ -223,6 +230,7 @@ fn closing(rule: Rule, verdicts: &[Verdict<'_>], times: &mut [Duration]) -> Stri
          wonbon demo {other}\n  \
          wonbon demo --json                 one line a post, for programs\n  \
          wonbon demo --serve                the same posts as pages in a browser\n  \
+         wonbon demo --save .               the posts as files, to try commands on\n  \
          wonbon compare A B --diff          what two files of your own share\n  \
          wonbon add FILE                    a store of your own\n  \
          wonbon --help                      everything else\n"

@@ -17,12 +17,12 @@ use clap::builder::TypedValueParser as _;
 use wonbon_join::{JoinParams, MEASURES, Measure, Threshold, algorithm, algorithms, join_pairs};
 
 use crate::Outcome;
-use crate::batch::Watcher;
+use crate::watcher::Watcher;
 use output::{Format, Output, PairSorter};
 use records::{Reading, TextAs};
 use stats::Stats;
 
-/// Finds all pairs of records whose similarity reaches a threshold, exactly.
+/// Find all pairs of records whose similarity reaches a threshold, exactly.
 ///
 /// A record is a line: tokens separated by spaces, or a JSON object with a field of tokens or of
 /// text. Prints `line-a<TAB>line-b<TAB>similarity` with lines counted from 0, sorted; with two

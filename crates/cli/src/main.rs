@@ -6,7 +6,9 @@
 
 mod batch;
 mod cluster;
+mod commands;
 mod compare;
+mod config;
 mod crawl;
 mod dedup;
 mod demo;
@@ -18,14 +20,20 @@ mod output;
 mod passages;
 mod report;
 mod serve;
+mod settings;
+mod shell;
 mod sketch;
 mod store;
 mod token;
+mod watcher;
+mod wording;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
+use settings::Settings;
 use wonbon_allocator::BySize;
 
 #[global_allocator]
@@ -36,12 +44,18 @@ static ALLOCATOR: BySize = BySize;
 /// Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 the
 /// answer is no or part of the input was refused, 2 it could not run.
 #[derive(Parser)]
-#[command(name = "wonbon", version, max_term_width = 100)]
+#[command(
+    name = "wonbon",
+    version,
+    max_term_width = 100,
+    help_template = "{about-with-newline}\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}"
+)]
 struct Cli {
-    #[command(flatten)]
-    store: store::StoreOption,
+    /// The directory of the store, before the command.
+    #[arg(id = "store", long = "store", value_name = "DIR", hide = true)]
+    _store: Option<PathBuf>,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -53,6 +67,8 @@ enum Command {
     Cluster(cluster::Args),
     Collapse(store::collapse::Args),
     Compare(compare::Args),
+    Completions(shell::CompletionsArgs),
+    Config(config::Args),
     Contains(store::ask::ContainsArgs),
     Copies(store::copies::Args),
     Crawl(Box<crawl::Args>),
@@ -66,6 +82,7 @@ enum Command {
     Get(store::get::Args),
     Init(store::init::Args),
     Join(join::Args),
+    Man(shell::ManArgs),
     Moved(store::moved::Args),
     Order(order::Args),
     Passages(passages::Args),
@@ -94,20 +111,31 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
-    let parsed = Cli::command()
+    match run() {
+        Ok(code) => code,
+        Err(error) => report::failure(&error),
+    }
+}
+
+fn run() -> anyhow::Result<ExitCode> {
+    let settings = Settings::read()?;
+    let parsed = settings
+        .apply(commands::command_line())?
         .try_get_matches()
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return report::usage(&error),
+        Err(error) => return Ok(report::usage(&error)),
     };
-    let store = cli.store.store.as_path();
-    let source = matches.value_source("store");
-    let is_named = source.is_some_and(|from| from != ValueSource::DefaultValue);
-    let named_store = is_named.then_some(store);
-    // Not the environment's: the demo's posts belong in no store that is in use.
-    let demo_store = (source == Some(ValueSource::CommandLine)).then_some(store);
-    let outcome = match &cli.command {
+    let Some(command) = &cli.command else {
+        let mut output = output::Output::new();
+        output.bytes(commands::OVERVIEW.as_bytes())?;
+        output.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let chosen = ChosenStore::of(&matches, &settings)?;
+    let store = chosen.directory.as_path();
+    let outcome = match command {
         Command::Add(args) => store::add::run(args, store),
         Command::Backup(args) => store::backup::run(args, store),
         Command::Changes(args) => store::changes::run(args, store),
@@ -115,19 +143,22 @@ fn main() -> ExitCode {
         Command::Cluster(args) => cluster::run(args),
         Command::Collapse(args) => store::collapse::run(args, store),
         Command::Compare(args) => compare::run(args),
+        Command::Completions(args) => shell::run_completions(args),
+        Command::Config(args) => config::run(args, &settings),
         Command::Contains(args) => store::ask::run_contains(args, store),
         Command::Copies(args) => store::copies::run(args, store),
-        Command::Crawl(args) => crawl::run(args, named_store),
+        Command::Crawl(args) => crawl::run(args, chosen.named()),
         Command::Decide(args) => store::decide::run(args, store),
         Command::Decisions(args) => store::decide::run_log(args, store),
         Command::Dedup(args) => dedup::run(args),
         Command::Delete(args) => store::delete::run(args, store),
-        Command::Demo(args) => demo::run(args, demo_store),
+        Command::Demo(args) => demo::run(args, chosen.on_the_command_line()),
         Command::Export(args) => store::export::run(args, store),
         Command::Extract(args) => extract::run(args),
         Command::Get(args) => store::get::run(args, store),
         Command::Init(args) => store::init::run(args, store),
         Command::Join(args) => join::run(args),
+        Command::Man(args) => shell::run_man(args),
         Command::Moved(args) => store::moved::run(args, store),
         Command::Order(args) => order::run(args),
         Command::Passages(args) => passages::run(args),
@@ -145,19 +176,49 @@ fn main() -> ExitCode {
         Command::Watch(args) => store::watch::run(args, store),
         Command::Within(args) => store::ask::run_within(args, store),
     };
-    match outcome {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Refused) => ExitCode::from(1),
-        Err(error) => report::failure(&error),
-    }
+    Ok(match outcome? {
+        Outcome::Done => ExitCode::SUCCESS,
+        Outcome::Refused => ExitCode::from(1),
+    })
 }
 
-#[cfg(test)]
-mod tests {
+/// The store that the command works on, and who chose it.
+struct ChosenStore {
+    directory: PathBuf,
+    source: ValueSource,
+    in_file: bool,
+}
 
-    #[test]
-    fn the_flags_of_all_commands_are_consistent() {
-        use clap::CommandFactory as _;
-        super::Cli::command().debug_assert();
+impl ChosenStore {
+    fn of(matches: &ArgMatches, settings: &Settings) -> anyhow::Result<ChosenStore> {
+        let (name, given) = matches.subcommand().unwrap_or(("", matches));
+        let uses_store = commands::find(name).is_some_and(|row| row.uses_store);
+        if !uses_store {
+            anyhow::ensure!(
+                matches.value_source("store").is_none(),
+                "`wonbon {name}` works on no store, so --store says nothing to it"
+            );
+            return Ok(ChosenStore {
+                directory: PathBuf::new(),
+                source: ValueSource::DefaultValue,
+                in_file: false,
+            });
+        }
+        Ok(ChosenStore {
+            directory: given.get_one::<PathBuf>("store").cloned().unwrap_or_default(),
+            source: given.value_source("store").unwrap_or(ValueSource::DefaultValue),
+            in_file: settings.has(name, "store"),
+        })
+    }
+
+    /// The store if somebody named one.
+    fn named(&self) -> Option<&Path> {
+        let is_named = self.source != ValueSource::DefaultValue || self.in_file;
+        is_named.then_some(self.directory.as_path())
+    }
+
+    /// The store if the command line names it: the demo's posts belong in no store that is in use.
+    fn on_the_command_line(&self) -> Option<&Path> {
+        (self.source == ValueSource::CommandLine).then_some(self.directory.as_path())
     }
 }

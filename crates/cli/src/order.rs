@@ -21,12 +21,13 @@ use wonbon_files::PartialFolder;
 use wonbon_progress::Progress as _;
 
 use crate::Outcome;
-use crate::batch::Watcher;
 use crate::output::write_file;
 use crate::report;
+use crate::watcher::Watcher;
+use crate::wording::counted;
 use summary::{Crawl, PERCENTS, Summary};
 
-/// Crawls a graph with several orderings and shows what each gathers first.
+/// Crawl a graph with several orderings and show what each gathers first.
 ///
 /// GRAPH is a directory with urls.txt (an address a line; its number, from 0, is the page) and
 /// edges.tsv (two page numbers a line), either perhaps .gz or .zst; the directory of a crawl; a
@@ -177,8 +178,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     publish(&folder)?;
     if read.left_out > 0 {
         report::note(&format!(
-            "{} links were left out: a page has them already, or they lead to itself",
-            crate::batch::thousands(read.left_out)
+            "{} left out: a page has them already, or they lead to itself",
+            counted(read.left_out, "link was", "links were")
         ));
     }
     if !read.has_addresses {

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 const COULD_NOT_RUN: u8 = 2;
 
@@ -17,6 +17,9 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
     });
     if reader_left {
         return ExitCode::SUCCESS;
+    }
+    if let Some(wrong) = error.downcast_ref::<clap::Error>() {
+        return usage(wrong);
     }
     say("error", error);
     ExitCode::from(COULD_NOT_RUN)
@@ -58,8 +61,22 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             let text = error.render().to_string();
             let sentence: Vec<&str> =
                 text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
-            let _ = writeln!(anstream::stderr(), "{} (see --help)", sentence.join(" "));
+            let likely = suggestion(error).unwrap_or_default();
+            let _ = writeln!(anstream::stderr(), "{}{likely} (see --help)", sentence.join(" "));
             ExitCode::from(COULD_NOT_RUN)
         }
     }
+}
+
+/// What was probably meant by a misspelt command, flag or value.
+fn suggestion(error: &clap::Error) -> Option<String> {
+    let kinds =
+        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let likely = match kinds.iter().find_map(|kind| error.get(*kind))? {
+        ContextValue::String(one) => one,
+        // The most alike stands last.
+        ContextValue::Strings(several) => several.last()?,
+        _ => return None,
+    };
+    Some(format!("; did you mean `{likely}`?"))
 }

@@ -21,21 +21,21 @@ use crate::store::explained;
 /// API. Without tokens only this machine can be served: another address than 127.0.0.1 is refused at
 /// start unless a file of tokens is named (`wonbon token create` makes one).
 ///
-/// With --jobs it can be told to import files, deduplicate or cluster a corpus, and crawl. Jobs that run when
-/// it ends go on when it is started again. Crawls never ask addresses of this machine, of private
-/// networks and of clouds' metadata services unless --allow-private names them.
+/// With --jobs it imports files, deduplicates and clusters corpora, and crawls, when asked over HTTP. Running
+/// jobs continue after a restart. Crawls never connect to addresses of this machine, of private networks or of
+/// cloud metadata services unless --allow-private names them.
 ///
-/// Ctrl-C or SIGTERM ends it: requests on their way are answered for up to --grace seconds, and everything
-/// that was acknowledged is stored. Exit codes: 0 it ended as it was told, 2 it could not run.
+/// Ctrl-C or SIGTERM stops it: requests in progress have up to --grace seconds, and everything that was
+/// acknowledged is stored. Exit codes: 0 stopped as asked, 2 it could not run.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Where to listen.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7600")]
     listen: SocketAddr,
-    /// The file of tokens that are let in.
+    /// The file of accepted tokens.
     #[arg(long, value_name = "FILE", env = "WONBON_TOKENS")]
     tokens: Option<PathBuf>,
-    /// A name by which it is called, beside `localhost` and addresses in numbers; may be given again.
+    /// A host name that the service answers to, besides `localhost` and IP addresses; may be given again.
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
     /// The directory in which `POST /v1/backup` makes copies of the store.
@@ -74,13 +74,13 @@ pub(crate) struct Args {
     /// Seconds after which a client that does not read its answer is disconnected.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     write_timeout: u64,
-    /// Seconds for which requests may go on when it ends.
+    /// Seconds that requests in progress have when the service stops.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     grace: u64,
     /// How the log on standard error looks.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     log_format: Format,
-    /// What is logged: a level, or levels by part as in `wonbon_server=debug`.
+    /// The log filter: a level, or a level for each part, as in `wonbon_server=debug`.
     #[arg(long, value_name = "FILTER", env = "WONBON_LOG", default_value = "info")]
     log: String,
 }

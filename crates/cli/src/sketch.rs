@@ -12,9 +12,10 @@ use wonbon_sketch::{DistinctCounter, FeatureMaker, FeatureParams, Features, Feat
 use wonbon_text::shingles::Shingler;
 
 use crate::Outcome;
-use crate::batch::{FieldOptions, LimitOptions, Watcher, all_cores};
+use crate::batch::{FieldOptions, LimitOptions, all_cores};
 use crate::options::ShingleOptions;
 use crate::output::Output;
+use crate::watcher::Watcher;
 
 /// Print the features of documents, one JSON line each: id, words, shingles, features.
 ///
@@ -49,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Accepted for uniformity: the output is always JSON lines.
-    #[arg(long)]
+    #[arg(long, hide = true)]
     json: bool,
 }
 

@@ -12,8 +12,8 @@ use crate::{Outcome, report};
 
 /// Make, list and revoke the tokens by which `wonbon serve` lets requests in.
 ///
-/// Tokens are kept hashed: one that is lost is revoked and made anew. A running service notices changes
-/// of the file within a second.
+/// Only hashes of tokens are stored: revoke a lost token and create another. A running service reads
+/// changes of the file within a second.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The file of tokens.
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Make a token and print it: it is shown this once.
+    /// Create a token and print it. It is not shown again.
     Create {
         /// For what or whom it is.
         #[arg(value_name = "NAME")]
@@ -49,7 +49,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Take tokens out. Exit code 1 if one is not there.
+    /// Revoke tokens. Exit code 1 if there is no such token.
     Revoke {
         /// Their ids, as `wonbon token list` shows them.
         #[arg(required = true, value_name = "ID")]

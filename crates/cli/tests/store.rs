@@ -70,7 +70,7 @@ fn an_edit_is_a_new_version_and_frees_its_copies() {
     let input = files.write("edited.jsonl", edited);
     let output = wonbon(&["--store", &store, "add", "--verbose", &input]);
     let told = stdout(&output);
-    assert!(told.starts_with("original ") && told.contains(", updated,"), "{told}");
+    assert!(told.starts_with("original ") && told.contains(" (updated)"), "{told}");
     // Created before the bread, it takes its place; the scrap is the ferry's original now.
     let get = |key: &str| json(&wonbon(&["--store", &store, "get", "--json", key]));
     let ferry = get("https://ferry.example.org/1");

@@ -38,6 +38,7 @@ mod openapi;
 mod pages;
 mod problem;
 mod rate;
+mod reasons;
 mod request;
 mod routes;
 mod service;

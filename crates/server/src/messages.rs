@@ -39,10 +39,10 @@ messages! {
     Auto = "Auto", "자동";
     Light = "Light", "밝게";
     Dark = "Dark", "어둡게";
-    SignIn = "Sign in", "들어가기";
-    SignOut = "Sign out", "나가기";
+    SignIn = "Sign in", "로그인";
+    SignOut = "Sign out", "로그아웃";
     SignInLead = "Paste a token that `wonbon token create` printed. It is kept in this browser for a day.", "`wonbon token create`가 출력한 토큰을 붙여 넣으세요. 이 브라우저에 하루 동안 보관됩니다.";
-    NoTokensNeeded = "This service listens on this machine only and needs no token.", "이 서비스는 이 기계에서만 들으므로 토큰이 필요 없습니다.";
+    NoTokensNeeded = "This service listens on this machine only and needs no token.", "이 서비스는 이 컴퓨터에서 온 연결만 받으므로 토큰이 필요 없습니다.";
     Token = "Token", "토큰";
     More = "More", "더 보기";
     Search = "Search", "검색";
@@ -52,6 +52,11 @@ messages! {
     Copies = "Who holds copies", "누가 가졌나";
     Changes = "Changes", "변화";
     Watch = "Watch", "지켜보기";
+    PagesOverTime = "Pages over time", "시간에 따른 쪽";
+    CopyToClipboard = "Copy", "복사";
+    RequestExample = "Request", "요청";
+    ResponseExample = "Response", "응답";
+    OtherSites = "other sites", "다른 사이트";
     Families = "Families", "가족";
     Status = "Status", "상태";
     Docs = "API", "API";
@@ -103,6 +108,7 @@ messages! {
     CreatedFrom = "Created from", "이때부터";
     CreatedBefore = "Created before", "이때 전";
     SearchHelp = "All words must occur. \"Several words\" as they stand; -word must not occur; a OR b; title:word.", "모든 낱말이 나와야 합니다. \"여러 낱말\"은 그대로, -낱말은 없어야 하며, a OR b, title:낱말을 쓸 수 있습니다.";
+    NothingFoundHelp = "All words have to occur in an original: try fewer. To find who quotes a passage, ask about the passage instead.", "모든 낱말이 한 원본에 나와야 합니다. 낱말을 줄여 보세요. 어느 글이 인용했는지 찾으려면 그 대목으로 물어 보세요.";
     NothingFound = "Nothing found", "찾은 것이 없습니다";
     ResultCount = "{0} to {1} of {2} originals", "원본 {2}개 가운데 {0}–{1}";
     PlusCopy = "+1 copy", "+사본 1개";
@@ -185,11 +191,11 @@ messages! {
     WatchLead = "Reference documents, and stored copies that differ from them by a little.", "기준 문서들과, 그와 조금씩 다른 저장된 사본들입니다.";
     WatchThis = "Watch", "지켜보기";
     WatchNoMore = "Watch no more", "그만 지켜보기";
-    NothingWatched = "No document is watched.", "지켜보는 문서가 없습니다.";
+    NothingWatched = "No document is watched. Write a document's key or address above; copies that differ from it by a little are then listed here.", "지켜보는 문서가 없습니다. 위에 문서의 키나 주소를 쓰면, 그 문서와 조금 다른 사본이 여기에 나옵니다.";
     WatchCounts = "{0} faithful, {1} of an earlier version, {2} that differ", "똑같은 사본 {0}개, 옛 판의 사본 {1}개, 다른 사본 {2}개";
     FollowsOld = "{0} follows version {1} of {2}", "{0}: {2}개의 판 가운데 {1}번째를 따름";
     FamiliesLead = "{0} originals have copies.", "사본이 있는 원본이 {0}개입니다.";
-    NoCopiesYet = "No document has copies yet.", "아직 사본이 있는 문서가 없습니다.";
+    NoCopiesYet = "No document has copies yet. An original and its copies appear here as soon as a copy is stored.", "아직 사본이 있는 문서가 없습니다. 사본이 저장되면 원본과 함께 여기에 나옵니다.";
     FamilySizes = "How large", "크기";
     FamiliesByCopies = "Families by how many copies they have", "사본 수별 가족 수";
     Largest = "The largest", "가장 큰 가족";
@@ -243,7 +249,7 @@ messages! {
     Crawl = "Crawl", "수집";
     NoJobsHere = "This service was started without a place for jobs. Start it with `wonbon serve --jobs DIR` to import files, deduplicate or cluster a corpus, and crawl.", "작업할 곳 없이 시작된 서비스입니다. 파일을 들여오거나, 모음에서 사본을 없애거나 묶거나, 웹을 수집하려면 `wonbon serve --jobs DIR`로 시작하세요.";
     JobsLead = "Work that takes longer than a request. A job that runs when the service ends goes on when it is started again.", "요청 하나보다 오래 걸리는 일입니다. 서비스가 끝날 때 하던 작업은 다시 시작하면 이어집니다.";
-    NoJobsYet = "There is no job yet.", "아직 작업이 없습니다.";
+    NoJobsYet = "There is no job yet. Put files into the folder `in` of the directory of jobs and start an import, or start a crawl.", "아직 작업이 없습니다. 작업 폴더의 `in`에 파일을 넣고 들여오기를 시작하거나, 수집을 시작하세요.";
     JobImport = "import", "들여오기";
     JobDedup = "deduplicate", "사본 없애기";
     JobCluster = "cluster", "묶기";

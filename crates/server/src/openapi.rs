@@ -120,6 +120,7 @@ pub(crate) fn docs(_: &Service, _asked: Nothing, reader: &Reader) -> Result<Repl
                 coded_paragraph(page, operation["description"].as_str().unwrap_or_default());
                 parameters(page, reader, operation);
                 bodies(page, reader, operation);
+                example(page, reader, &format!("{method} {path}"));
             });
         }
     }
@@ -169,5 +170,34 @@ fn bodies(page: &mut wonbon_pages::Page, reader: &Reader, operation: &Value) {
         .collect();
     if !kinds.is_empty() {
         page.paragraph(&format!("{}: {}", reader.say(Say::Body), kinds.join(", ")));
+    }
+}
+
+/// A request and the response to it for every route, as the service gave it to the test that writes this
+/// file and `docs/reference/api.md`.
+static EXAMPLES: LazyLock<Value> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("api-examples.json")).expect("a test writes it as JSON")
+});
+
+fn example(page: &mut wonbon_pages::Page, reader: &Reader, route: &str) {
+    let example = &EXAMPLES[route];
+    for (name, said) in [("request", Say::RequestExample), ("response", Say::ResponseExample)] {
+        let text = example[name].as_str().unwrap_or_default();
+        if text.is_empty() {
+            continue;
+        }
+        let id = format!("{name} {route}").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        page.markup(html! {
+            details.example-of open[name == "request"] {
+                summary {
+                    (reader.say(said))
+                    @if name == "response" { " " code { (example["status"].as_str().unwrap_or_default()) } }
+                }
+                div.example {
+                    button.quiet type="button" data-copies=(id) { (reader.say(Say::CopyToClipboard)) }
+                    pre id=(id) tabindex="0" { (text) }
+                }
+            }
+        });
     }
 }

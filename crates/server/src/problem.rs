@@ -59,15 +59,15 @@ macro_rules! codes {
 
 codes! {
     /// A parameter is missing, unknown or out of its range.
-    BadParameter = "bad_parameter", 400, "A parameter is not as it should be", "매개변수가 올바르지 않습니다";
+    BadParameter = "bad_parameter", 400, "A parameter is invalid", "매개변수가 올바르지 않습니다";
     /// The body is no JSON, or not of the right shape.
-    BadJson = "bad_json", 400, "The JSON is not as it should be", "JSON이 올바르지 않습니다";
+    BadJson = "bad_json", 400, "The JSON is invalid", "JSON이 올바르지 않습니다";
     /// The body is not UTF-8.
     NotUtf8 = "not_utf8", 400, "The text is not UTF-8", "UTF-8 글이 아닙니다";
     /// The words to search for cannot be read.
     BadQuery = "bad_query", 400, "The query cannot be read", "검색어를 읽을 수 없습니다";
     /// The cursor is none that was given out.
-    BadCursor = "bad_cursor", 400, "The cursor is none of ours", "알 수 없는 커서입니다";
+    BadCursor = "bad_cursor", 400, "The cursor is invalid", "알 수 없는 커서입니다";
     /// Pages of results end somewhere.
     TooDeep = "too_deep", 400, "Results end before that", "결과는 그 앞에서 끝납니다";
     /// A key has 1 to 4096 bytes.
@@ -115,7 +115,7 @@ codes! {
     /// A job that has ended cannot be paused, one that runs not be resumed.
     WrongState = "wrong_state", 409, "The job is not in a state for this", "지금 상태의 작업에는 할 수 없습니다";
     /// `If-Match` or `If-None-Match` does not hold.
-    NotAsExpected = "not_as_expected", 412, "The document is not as expected", "문서가 예상과 다릅니다";
+    NotAsExpected = "not_as_expected", 412, "Precondition failed: the document changed since it was read", "문서가 예상과 다릅니다";
     /// The body or a line is too large.
     TooLarge = "too_large", 413, "The request is too large", "요청이 너무 큽니다";
     /// The kind of content, or its charset, is not taken here.

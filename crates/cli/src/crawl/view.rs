@@ -4,12 +4,15 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
+use wonbon_cluster::progress::peak_bytes;
 use wonbon_crawl::plan::Plan;
 use wonbon_crawl::progress::{Observer, Stats};
 
 use crate::batch::thousands;
 use crate::report;
+use crate::watcher::target;
+use crate::wording::counted;
 
 /// Time between two lines of a log.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -31,7 +34,7 @@ struct Drawn {
 impl View {
     pub(crate) fn new(plan: &Plan) -> Self {
         let bar = io::stderr().is_terminal().then(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(4);
+            let target = target(Instant::now());
             let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
             ProgressBar::with_draw_target(plan.pace.pages, target)
                 .with_style(style.expect("the template is right"))
@@ -49,16 +52,16 @@ impl View {
 
     fn line(&self, stats: &Stats, rate: f64) -> String {
         let mut parts = vec![
-            format!("{} pages", thousands(stats.pages)),
+            counted(stats.pages, "page", "pages"),
             format!("{rate:.0}/s"),
-            format!("{} hosts", thousands(stats.hosts)),
+            counted(stats.hosts, "host", "hosts"),
             format!("{} waiting", thousands(stats.waiting)),
             format!("{} under way", stats.active),
         ];
         if stats.originals + stats.copies > 0 {
-            parts.push(format!("{} copies", thousands(stats.copies)));
+            parts.push(counted(stats.copies, "copy", "copies"));
         }
-        parts.push(format!("{} errors", thousands(stats.errors())));
+        parts.push(counted(stats.errors(), "error", "errors"));
         if stats.links > 0 {
             // Links that lead to pages that came: what random readers of the known web would see.
             parts.push(format!("{:.0} % of links", 100.0 * stats.link_share));
@@ -71,6 +74,7 @@ impl View {
             let left = Duration::from_secs((left as f64 / rate) as u64);
             parts.push(format!("{} left", indicatif::HumanDuration(left)));
         }
+        parts.push(format!("at most {} MB", thousands(peak_bytes() / 1_000_000)));
         parts.join(", ")
     }
 }

@@ -6,8 +6,9 @@ use wonbon_crawl::graph::generate::{Web, WebConfig};
 
 use super::{Watching, new_folder, publish};
 use crate::Outcome;
-use crate::batch::{Watcher, thousands};
 use crate::report;
+use crate::watcher::Watcher;
+use crate::wording::counted;
 
 /// Makes a web of many sites from a seed: urls.txt and edges.tsv.
 ///
@@ -89,10 +90,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let links = written?;
     publish(&folder)?;
     report::note(&format!(
-        "{} pages of {} sites with {} links",
-        thousands(args.pages.into()),
-        thousands(web.sites() as u64),
-        thousands(links)
+        "{} of {} with {}",
+        counted(args.pages.into(), "page", "pages"),
+        counted(web.sites() as u64, "site", "sites"),
+        counted(links, "link", "links")
     ));
     Ok(Outcome::Done)
 }

@@ -10,6 +10,7 @@ use wonbon_crawl::virtual_crawl::{Crawled, Point, Reachable, share_of};
 
 use crate::batch::thousands;
 use crate::output::Output;
+use crate::wording::counted;
 
 /// After which parts of the reachable pages shares are told.
 pub(super) const PERCENTS: [u32; 5] = [1, 5, 10, 25, 50];
@@ -141,17 +142,13 @@ impl Summary<'_> {
     fn table(&self) -> String {
         let Reachable { pages, sites, pagerank, .. } = self.reachable;
         let mut text = format!(
-            "{} pages, {} links, {} sites; {} pages of {} sites can be reached from {}, with {:.1} % of \
-             the PageRank\n\n",
-            thousands(self.graph.pages().into()),
-            thousands(self.graph.link_count()),
-            thousands(self.graph.sites().into()),
-            thousands(pages.into()),
-            thousands(sites.into()),
-            match self.seeds.len() {
-                1 => "1 page".to_owned(),
-                count => format!("{} pages", thousands(count as u64)),
-            },
+            "{}, {}, {}; {} of {} can be reached from {}, with {:.1} % of the PageRank\n\n",
+            counted(self.graph.pages().into(), "page", "pages"),
+            counted(self.graph.link_count(), "link", "links"),
+            counted(self.graph.sites().into(), "site", "sites"),
+            counted(pages.into(), "page", "pages"),
+            counted(sites.into(), "site", "sites"),
+            counted(self.seeds.len() as u64, "page", "pages"),
             100.0 * pagerank
         );
         let _ = write!(text, "{:<12}", "PR / sites");

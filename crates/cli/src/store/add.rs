@@ -16,8 +16,10 @@ use wonbon_time::Timestamp;
 
 use super::reading::ReadingOptions;
 use super::{date, explained, too_early};
-use crate::batch::{Watcher, all_cores, name_skipped, thousands};
+use crate::batch::{all_cores, name_skipped};
 use crate::output::Output;
+use crate::watcher::Watcher;
+use crate::wording::counted;
 use crate::{Outcome, report};
 
 /// Documents that may be on their way through the store at a time.
@@ -83,7 +85,7 @@ impl Listener for Printer<'_> {
         } else if self.args.verbose {
             let mut line = format!("{:<13} {id}", verdict.kind.name());
             if added.stored != Stored::New {
-                line.push_str(&format!(", {},", answers::change_name(added.stored)));
+                line.push_str(&format!(" ({})", answers::change_name(added.stored)));
             }
             if let (Some(original), Some(resemblance)) = (&verdict.original, verdict.resemblance) {
                 line.push_str(&format!(" of {original} (resemblance {resemblance:.3})"));
@@ -165,26 +167,26 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
 
 fn tell(summary: &answers::AddSummary, sweep: Option<Timestamp>) {
     let mut parts = Vec::new();
-    for (count, what) in [
-        (summary.originals, "originals"),
-        (summary.copies, "copies"),
-        (summary.empty, "empty"),
-        (summary.updated, "updated"),
-        (summary.unchanged, "unchanged"),
-        (summary.redirects, "redirects"),
-        (summary.passed_over, "other records"),
-        (summary.refused, "refused"),
+    for (count, one, more) in [
+        (summary.originals, "original", "originals"),
+        (summary.copies, "copy", "copies"),
+        (summary.empty, "empty", "empty"),
+        (summary.updated, "updated", "updated"),
+        (summary.unchanged, "unchanged", "unchanged"),
+        (summary.redirects, "redirect", "redirects"),
+        (summary.passed_over, "other record", "other records"),
+        (summary.refused, "refused", "refused"),
     ] {
         if count > 0 {
-            parts.push(format!("{} {what}", thousands(count)));
+            parts.push(counted(count, one, more));
         }
     }
     // A closed standard error takes nothing from what was stored.
     let _ = writeln!(
         anstream::stderr(),
-        "{}{} documents in {:.1} s ({:.0} a second): {}",
+        "{}{} in {:.1} s ({:.0} a second): {}",
         sweep.map_or_else(String::new, |sweep| format!("sweep of {}: ", sweep.to_short_text())),
-        thousands(summary.documents),
+        counted(summary.documents, "document", "documents"),
         summary.seconds,
         summary.documents as f64 / summary.seconds.max(1e-3),
         if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }

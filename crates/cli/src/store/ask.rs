@@ -83,7 +83,7 @@ pub(crate) struct ContainsArgs {
     min: f64,
 }
 
-/// Find the fewest stored documents that together explain a text: where it was taken from.
+/// Find where a text was taken from: the fewest documents that explain it.
 ///
 /// The document that has most of the text comes first, then the one that has most of the rest. For
 /// each: the passages of the text that it explains and that no document before it did. At the end:

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::{explained, open_to_read};
 use crate::Outcome;
 
-/// Write a copy of the store to another directory, as of one moment, while others read and write.
+/// Write a copy of the store to another directory while others read and write.
 ///
-/// The copy is a store: `wonbon --store DIR status` shows it. Index and search index are built when it
+/// The copy is of one moment. The copy is a store: `wonbon --store DIR status` shows it. Index and search index are built when it
 /// is first opened.
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -13,6 +13,7 @@ use wonbon_time::Timestamp;
 use super::{date, open_to_read, refused};
 use crate::batch::thousands;
 use crate::output::{Output, write_file};
+use crate::wording::counted;
 use crate::{Outcome, report};
 
 /// Show the versions of a page, or how all pages change.
@@ -90,9 +91,9 @@ fn changes_page(site: Option<&str>, since: Option<Timestamp>, changes: &Changes)
     let from =
         since.map_or_else(String::new, |since| format!(" from {} on", since.to_short_text()));
     page.lead(&format!(
-        "{} pages in {} sweeps{from}.",
-        thousands(changes.pages),
-        thousands(changes.sweeps.len() as u64)
+        "{} in {}{from}.",
+        counted(changes.pages, "page", "pages"),
+        counted(changes.sweeps.len() as u64, "sweep", "sweeps")
     ));
     add_changes(&mut page, &ENGLISH, changes);
     page.finish()
@@ -149,8 +150,8 @@ fn table(changes: &Changes) -> String {
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
-        "\n{} pages; changed in {} of {} intervals between neighbouring sweeps ({})",
-        thousands(changes.pages),
+        "\n{}; changed in {} of {} intervals between neighbouring sweeps ({})",
+        counted(changes.pages, "page", "pages"),
         thousands(changes.changed_intervals),
         thousands(changes.intervals),
         share(changes.changed_intervals, changes.intervals)

@@ -11,8 +11,9 @@ use wonbon_store::{Kind, Verdict};
 
 use super::reading::ReadingOptions;
 use super::{explained, open_to_read};
-use crate::batch::{Watcher, all_cores, name_skipped};
+use crate::batch::{all_cores, name_skipped};
 use crate::output::Output;
+use crate::watcher::Watcher;
 use crate::{Outcome, report};
 
 /// Say of documents whether they would be copies, without storing anything.

@@ -36,9 +36,8 @@ pub(crate) struct Args {
     /// Words in a shingle. Longer shingles make every changed word count more.
     #[arg(long, value_name = "W", default_value_t = DEFAULT_SHINGLE_WORDS, value_parser = shingle_words)]
     shingle: NonZeroUsize,
-    /// How long it may take, as in 50ms or 2s, from when all results are read. When the time is over
-    /// the rest is printed as it came, in order, with "collapsed": false, and a note tells so. No
-    /// limit if not said.
+    /// Time limit, as in 50ms or 2s, counted from when all results are read. The results that it leaves are
+    /// printed unchanged and in order with "collapsed": false, and a note says so. No limit if not said.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
 }

@@ -35,8 +35,8 @@ pub(crate) struct Args {
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct What {
-    /// It is the original: it comes before all others of which this was not decided, and what is like
-    /// it becomes its copy, earlier created or not.
+    /// It is the original: it comes before every document without this decision, and documents like it
+    /// become its copies, whenever they were created.
     #[arg(long)]
     original: bool,
     /// It is an original, at its usual place; others may be its copies.

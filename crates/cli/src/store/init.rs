@@ -14,8 +14,9 @@ use crate::options::shingle_words;
 
 /// Make a store.
 ///
-/// What is given here decides for ever what is a copy in this store: it is kept in it, and nothing
-/// else is accepted later. `wonbon add` makes a store with the defaults if there is none.
+/// These choices decide what is a copy in the store. They are kept in it, and other values are refused
+/// later; `wonbon rebuild` decides a store anew. `wonbon add` makes a store with the defaults if there is
+/// none.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What makes a copy: `threshold=0.8` (exact resemblance of at least 0.8) or `2of6` (the papers'

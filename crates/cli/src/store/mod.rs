@@ -1,6 +1,6 @@
 //! The commands on a store: one file each.
 //!
-//! They share where the store is (`--store`, before or after the verb, or `WONBON_STORE`) and how it is
+//! They share where the store is (`--store`, before or after the verb, `WONBON_STORE`, or a settings file) and how it is
 //! opened. How answers look as JSON they share with the service ([`wonbon_app::answers`]).
 
 pub(crate) mod add;
@@ -37,7 +37,7 @@ use crate::report;
 /// Where the store is.
 #[derive(clap::Args)]
 pub(crate) struct StoreOption {
-    /// The directory of the store, for the commands on one.
+    /// The directory of the store.
     #[arg(
         long,
         global = true,
@@ -45,7 +45,7 @@ pub(crate) struct StoreOption {
         env = "WONBON_STORE",
         default_value = "wonbon-store"
     )]
-    pub(crate) store: PathBuf,
+    store: PathBuf,
 }
 
 /// Opens a store to read: as the one that writes if nobody else does, so that search is up to date;

@@ -8,9 +8,11 @@ use wonbon_store::{RebuildConfig, RebuildProgress, Rule, SeedSource, Store};
 
 use super::explained;
 use crate::Outcome;
-use crate::batch::{Watcher, thousands};
+use crate::batch::thousands;
+use crate::watcher::Watcher;
+use crate::wording::counted;
 
-/// Build everything derived anew from the database: the index, the search index, the index of shingles.
+/// Build the indexes anew from the database, or decide the whole store anew.
 ///
 /// With --rule or --seed, decide the whole store anew from its texts: every document is judged again by the
 /// new rule, what people decided stays. The old verdicts are in force until the new ones are complete; after
@@ -38,9 +40,9 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     // A closed standard error takes nothing from the answer.
     let _ = writeln!(
         anstream::stderr(),
-        "built the index and the search index of {} originals, the index of shingles of {} documents",
-        thousands(counts.originals),
-        thousands(counts.documents)
+        "built the index and the search index of {}, the index of shingles of {}",
+        counted(counts.originals, "original", "originals"),
+        counted(counts.documents, "document", "documents")
     );
     Ok(Outcome::Done)
 }
@@ -61,11 +63,11 @@ fn decide_anew(args: &Args, directory: &Path) -> anyhow::Result<()> {
     watcher.finish();
     let _ = writeln!(
         anstream::stderr(),
-        "decided {} documents anew by {}, seed {}: {} originals, {} documents changed",
-        thousands(rebuilt.documents),
+        "decided {} anew by {}, seed {}: {}, {} changed",
+        counted(rebuilt.documents, "document", "documents"),
         rebuilt.params.rule,
         rebuilt.params.seed,
-        thousands(rebuilt.originals),
+        counted(rebuilt.originals, "original", "originals"),
         thousands(rebuilt.changed)
     );
     Ok(())

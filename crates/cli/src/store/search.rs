@@ -13,6 +13,7 @@ use super::{explain, open_to_read};
 use crate::Outcome;
 use crate::batch::thousands;
 use crate::output::Output;
+use crate::wording::counted;
 
 /// Find originals by their words.
 ///
@@ -78,8 +79,7 @@ fn render_result(place: usize, result: &SearchResult, copies: &[StoredDocument])
     };
     let count = match document.copies {
         0 => String::new(),
-        1 => ", 1 copy".to_owned(),
-        n => format!(", {} copies", thousands(n)),
+        copies => format!(", {}", counted(copies, "copy", "copies")),
     };
     let decision = document
         .decision

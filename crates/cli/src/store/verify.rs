@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{explained, open_to_read};
-use crate::batch::thousands;
 use crate::output::Output;
+use crate::wording::counted;
 use crate::{Outcome, report};
 
 /// Compare database, index and search with each other and with the texts.
 ///
-/// Nothing that is kept is believed: rows and texts are compared with their checksums, features are made
+/// Nothing stored is trusted: rows and texts are compared with their checksums, features are computed
 /// again, every family is decided again, and the indexes are compared with the originals. Takes about
 /// as long as adding everything again. Exit code 1 on a difference.
 #[derive(clap::Args)]
@@ -38,9 +38,9 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         // A closed standard error takes nothing from the answer.
         let _ = writeln!(
             anstream::stderr(),
-            "{} documents, {} differences",
-            thousands(verified.documents),
-            thousands(verified.differences)
+            "{}, {}",
+            counted(verified.documents, "document", "documents"),
+            counted(verified.differences, "difference", "differences")
         );
     }
     Ok(if verified.differences == 0 { Outcome::Done } else { Outcome::Refused })

@@ -13,7 +13,7 @@ use super::{explain, explained, open_to_read, refused, share};
 use crate::output::Output;
 use crate::{Outcome, report};
 
-/// Watch reference documents (licences, contracts, laws) for copies that differ by a little.
+/// Watch reference documents, such as laws, for copies that differ a little.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -28,7 +28,7 @@ enum Command {
         #[arg(required = true, value_name = "KEY")]
         keys: Vec<String>,
     },
-    /// Watch documents no more. Exit code 1 if one was not watched.
+    /// Stop watching documents. Exit code 1 if one was not watched.
     Remove {
         /// The documents: their keys or addresses.
         #[arg(required = true, value_name = "KEY")]

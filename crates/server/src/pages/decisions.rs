@@ -231,7 +231,7 @@ pub(crate) fn decisions_page(
     }
     if entries.is_empty() {
         page.paragraph(reader.say(Say::NoDecisionsYet));
-        return reply(reader, "/families", page);
+        return reply(reader, "/decisions", page);
     }
     let rows: Vec<Vec<Cell>> = entries
         .iter()
@@ -263,5 +263,5 @@ pub(crate) fn decisions_page(
     page.table(&columns, &rows);
     let question: Vec<(&str, &str)> = key.map(|key| ("key", key)).into_iter().collect();
     next_link(&mut page, reader, "/decisions", &question, next);
-    reply(reader, "/families", page)
+    reply(reader, "/decisions", page)
 }

@@ -16,6 +16,7 @@ use super::pieces::quoted;
 use crate::json_address::json_address;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
+use crate::reasons::in_korean;
 use crate::service::Service;
 use crate::view::{LANGUAGE_COOKIE, Language, Reader, Reply, SCHEME_COOKIE, Scheme, set_cookie};
 
@@ -58,20 +59,51 @@ pub(crate) fn page(reader: &Reader, title: &str) -> Page {
     Page::in_language(title, wording)
 }
 
-/// The pages that are always one step away.
-const LINKS: [(&str, Say); 11] = [
-    ("/search", Say::Search),
-    ("/ask", Say::Ask),
-    ("/compare", Say::Compare),
-    ("/moved", Say::Moved),
-    ("/copies", Say::Copies),
-    ("/changes", Say::Changes),
-    ("/watch", Say::Watch),
-    ("/families", Say::Families),
-    ("/crawl", Say::Crawl),
-    ("/jobs", Say::Jobs),
-    ("/status", Say::Status),
+/// A group's name, and its pages with theirs.
+type Group = (Say, &'static [(&'static str, Say)]);
+
+/// Pages by group: the name of the group, and its pages with their names; the first is where the group's
+/// link leads. A page of a group with several shows them all.
+const GROUPS: [Group; 6] = [
+    (Say::Search, &[("/search", Say::Search)]),
+    (Say::Ask, &[("/ask", Say::Ask), ("/compare", Say::Compare)]),
+    (Say::Families, &[("/families", Say::Families), ("/decisions", Say::AllDecisions)]),
+    (
+        Say::PagesOverTime,
+        &[
+            ("/moved", Say::Moved),
+            ("/copies", Say::Copies),
+            ("/changes", Say::Changes),
+            ("/watch", Say::Watch),
+        ],
+    ),
+    (Say::Jobs, &[("/jobs", Say::Jobs), ("/crawl", Say::Crawl)]),
+    (Say::Status, &[("/status", Say::Status)]),
 ];
+
+/// The links that are on every page: the groups, and the pages of the group that `here` is in.
+fn navigation(reader: &Reader, here: &str) -> Markup {
+    let holds_here = |pages: &[(&str, Say)]| pages.iter().any(|(address, _)| *address == here);
+    let groups: &'static [Group] = &GROUPS;
+    let group = groups.iter().find(|(_, pages)| holds_here(pages));
+    html! {
+        ul {
+            @for (name, pages) in groups {
+                @let current = holds_here(pages)
+                    .then_some(if pages.len() == 1 { "page" } else { "true" });
+                li { a href=(pages[0].0) aria-current=[current] { (reader.say(*name)) } }
+            }
+        }
+        @if let Some((_, pages)) = group.filter(|(_, pages)| pages.len() > 1) {
+            ul.within {
+                @for (address, name) in *pages {
+                    @let current = (*address == here).then_some("page");
+                    li { a href=(address) aria-current=[current] { (reader.say(*name)) } }
+                }
+            }
+        }
+    }
+}
 
 /// A finished page; `here` is the link it stands under.
 pub(crate) fn reply(reader: &Reader, here: &str, page: Page) -> Reply {
@@ -105,12 +137,7 @@ fn render(reader: &Reader, here: &str, page: &Page) -> String {
                             img src=(file("wonbon.svg")) alt="" width="24" height="24";
                             "Wonbon"
                         }
-                        ul {
-                            @for (address, name) in LINKS {
-                                @let current = (address == here).then_some("page");
-                                li { a href=(address) aria-current=[current] { (reader.say(name)) } }
-                            }
-                        }
+                        (navigation(reader, here))
                     }
                     (choices(reader))
                 }
@@ -253,9 +280,13 @@ pub(crate) fn problem_page(problem: &Problem, reader: &Reader) -> Response {
     let title = problem.code.title_in(reader.language);
     let mut page = page(reader, title);
     page.heading(title);
-    // The facts are told in one language.
+    let korean =
+        (reader.language == Language::Korean).then(|| in_korean(&problem.detail)).flatten();
     page.markup(html! {
-        p.lead lang="en" { (quoted(&problem.detail)) }
+        @match korean {
+            Some(reason) => { p.lead { (quoted(&reason)) } }
+            None => { p.lead lang="en" { (quoted(&problem.detail)) } }
+        }
         @if problem.code.status() == StatusCode::UNAUTHORIZED {
             p { a.button href="/login" { (reader.say(Say::SignIn)) } }
         }

@@ -9,12 +9,13 @@ use super::frame::address;
 use crate::messages::Say;
 use crate::view::Reader;
 
-/// A time as people read it: to the second, and only the date if it is a midnight.
+/// A time as people read it: to the minute, and only the date if it is a midnight.
 pub(super) fn time(time: Timestamp) -> String {
     let text = format!("{time:.0}");
     match text.strip_suffix("T00:00:00Z") {
         Some(date) => date.to_owned(),
-        None => text.replace('T', " ").replace('Z', ""),
+        // The seconds and the Z go.
+        None => text[..text.len() - 4].replace('T', " "),
     }
 }
 
@@ -171,32 +172,91 @@ pub(super) fn family_columns(reader: &Reader) -> [&'static str; 6] {
 
 const LINE_WIDTH: f64 = 640.0;
 
-/// Documents over time: a line with a mark for each, the original's filled.
+/// Where the points begin: names of sites stand before them.
+const LINE_START: f64 = 170.0;
+
+/// Between the lines of two sites.
+const LINE_HEIGHT: f64 = 30.0;
+
+/// Sites with a line of their own; the others share the last.
+const MOST_LINES: usize = 8;
+
+/// Documents over time: a line for each site, with a point for each document, an original's filled.
 pub(super) fn time_line(page: &mut Page, reader: &Reader, documents: &[StoredDocument]) {
     let times = || documents.iter().map(|document| document.created);
     let (Some(first), Some(last)) = (times().min(), times().max()) else { return };
     if first == last {
         return;
     }
+    let lines = lines_by_site(reader, documents);
+    let height = LINE_HEIGHT * lines.len() as f64;
     let title = reader.say(Say::TimeLine);
     let told =
         reader.tell(Say::TimeLineTold, &[&documents.len().to_string(), &time(first), &time(last)]);
+    let place = |document: &StoredDocument| {
+        let share = document.created.since(first).div_duration_f64(last.since(first));
+        LINE_START + 10.0 + share * (LINE_WIDTH - LINE_START - 20.0)
+    };
     page.markup(html! {
         figure {
             figcaption { (title) }
-            svg.timeline viewBox={ "0 0 " (LINE_WIDTH) " 60" } role="img" aria-label=(told) {
-                line x1="10" x2=(LINE_WIDTH - 10.0) y1="20" y2="20" {}
-                @for document in documents {
-                    @let share = document.created.since(first).div_duration_f64(last.since(first));
-                    @let x = 10.0 + share * (LINE_WIDTH - 20.0);
-                    @let class = if document.verdict.kind.is_copy() { "copy" } else { "first" };
-                    circle.(class) cx=(format_args!("{x:.1}")) cy="20" r="7" {
-                        title { (time(document.created)) " " (document.key) }
+            svg.timeline viewBox={ "0 0 " (LINE_WIDTH) " " (height + 30.0) } role="img" aria-label=(told) {
+                @for (at, (site, documents)) in lines.iter().enumerate() {
+                    @let y = LINE_HEIGHT * (at as f64 + 0.5);
+                    text.site x="0" y=(y + 5.0) { (site) }
+                    line x1=(LINE_START + 10.0) x2=(LINE_WIDTH - 10.0) y1=(y) y2=(y) {}
+                    @for document in documents {
+                        @let class = if document.verdict.kind.is_copy() { "copy" } else { "first" };
+                        circle.(class) cx=(format_args!("{:.1}", place(document))) cy=(y) r="7" {
+                            title { (time(document.created)) " " (document.key) }
+                        }
                     }
                 }
-                text x="0" y="50" { (time(first)) }
-                text.label x=(LINE_WIDTH) y="50" { (time(last)) }
+                text x=(LINE_START) y=(height + 20.0) { (time(first)) }
+                text.label x=(LINE_WIDTH) y=(height + 20.0) { (time(last)) }
             }
         }
     });
+}
+
+/// The documents of each site, in the order in which sites come first in time.
+fn lines_by_site<'a>(
+    reader: &Reader,
+    documents: &'a [StoredDocument],
+) -> Vec<(String, Vec<&'a StoredDocument>)> {
+    let mut in_time: Vec<&StoredDocument> = documents.iter().collect();
+    in_time.sort_by_key(|document| document.created);
+    let mut lines: Vec<(String, Vec<&StoredDocument>)> = Vec::new();
+    for document in in_time {
+        let site = document.site.as_deref().unwrap_or_else(|| reader.say(Say::NoSite));
+        let site = shortened(site, MOST_NAME);
+        let others = reader.say(Say::OtherSites);
+        let wanted = match lines.iter().position(|(name, _)| *name == site) {
+            Some(known) => known,
+            None if lines.len() < MOST_LINES - 1 => {
+                lines.push((site, Vec::new()));
+                lines.len() - 1
+            }
+            None if lines.len() < MOST_LINES => {
+                lines.push((others.to_owned(), Vec::new()));
+                lines.len() - 1
+            }
+            None => MOST_LINES - 1,
+        };
+        lines[wanted].1.push(document);
+    }
+    lines
+}
+
+/// Characters of a site's name that fit before its line.
+const MOST_NAME: usize = 20;
+
+/// The end of a name, which tells sites apart, if the whole is too long.
+fn shortened(name: &str, most: usize) -> String {
+    let count = name.chars().count();
+    if count <= most {
+        return name.to_owned();
+    }
+    let end: String = name.chars().skip(count - most + 1).collect();
+    format!("…{end}")
 }

@@ -50,6 +50,9 @@ fn results(page: &mut Page, reader: &Reader, asked: &SearchQuestion, found: &Sea
     };
     page.markup(html! {
         p.lead role="status" { (count) }
+        @if found.results.is_empty() {
+            p { (reader.say(Say::NothingFoundHelp)) " " (link("/ask", &[], reader.say(Say::Ask))) }
+        }
         ol.results start=(found.offset + 1) {
             @for found in &found.results { (result(reader, found)) }
         }

@@ -70,5 +70,15 @@
       source.addEventListener("progress", () => refresh(false));
     }
   }
+  // Examples are copied by a button, where the browser lets a page do that.
+  for (const button of document.querySelectorAll("[data-copies]")) {
+    if (!navigator.clipboard) break;
+    button.classList.add("shown");
+    button.addEventListener("click", async () => {
+      const text = document.getElementById(button.dataset.copies)?.textContent ?? "";
+      await navigator.clipboard.writeText(text);
+      button.textContent = "✓";
+    });
+  }
   for (const hint of document.querySelectorAll("[data-keys]")) hint.classList.add("shown");
 })();

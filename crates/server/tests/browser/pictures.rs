@@ -72,7 +72,8 @@ fn seen(browser: &Browser, (width, height): (u32, u32), address: &str, script: &
 }
 
 /// Writes the README's picture to the directory in `WONBON_PICTURES`, of the demo at `WONBON_DEMO`: two
-/// documents beside each other, and next to them a search on a phone, in the dark.
+/// documents beside each other, and next to them a search on a phone, in the dark. Then the pages that the
+/// documentation shows.
 #[test]
 #[ignore = "scripts/pictures.sh runs it"]
 fn pictures_of_the_readme() {
@@ -103,8 +104,25 @@ fn pictures_of_the_readme() {
          }})).then(() => true);",
         json!([wide, phone])
     ));
+    let directory = Path::new(&directory);
+    write_seen(&browser, &directory.join("pages.webp"));
+    // The main pages, for the documentation.
+    browser.prefer("light");
+    browser.resize(1100, 800);
+    for (name, address) in [
+        ("home", "/"),
+        ("families", "/family?key=travel/2"),
+        ("ask", "/ask?key=letters/1"),
+        ("api", "/docs"),
+    ] {
+        browser.open(&format!("{demo}{address}"));
+        write_seen(&browser, &directory.join(format!("{name}.webp")));
+    }
+}
+
+/// Writes what the window shows.
+fn write_seen(browser: &Browser, path: &Path) {
     let parameters = json!({"format": "webp", "quality": 82});
     let taken = browser.chromium("Page.captureScreenshot", parameters);
-    let bytes = from_base64(taken["data"].as_str().unwrap());
-    std::fs::write(Path::new(&directory).join("pages.webp"), bytes).unwrap();
+    std::fs::write(path, from_base64(taken["data"].as_str().unwrap())).unwrap();
 }

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "what was skipped is told")]
 
 mod api;
+mod api_reference;
 mod bad_input;
 mod damaged_crawls;
 mod decisions;
