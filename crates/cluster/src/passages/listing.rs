@@ -402,7 +402,7 @@ fn note_places(
     };
     for Wanted { document, words: [start, end], of: (passage, at) } in wanted {
         let byte = |places: &[u64], bytes: &[usize], place: &u64| {
-            places.binary_search(place).map(|at| bytes[at]).unwrap_or(0)
+            places.binary_search(place).map_or(0, |at| bytes[at])
         };
         let (start, end) = (byte(&starts, &start_bytes, start), byte(&ends, &end_bytes, end));
         let passage = &mut passages[*passage];

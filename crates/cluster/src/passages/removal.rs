@@ -102,7 +102,7 @@ impl UnitStarts {
         words: &WordText,
         document: usize,
         range: (u64, u64),
-        scan: &mut Scan,
+        looked_at: &mut LookedAt,
     ) -> Result<(u64, u64), ClusterError> {
         let number = self.order[document] as usize;
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
@@ -110,9 +110,14 @@ impl UnitStarts {
         if self.are_inner && count == 0 {
             return Ok(range);
         }
-        let mut offsets = vec![0; count];
-        self.offsets.read_at(start, &mut offsets)?;
-        words.load(document, &Removed::default(), scan)?;
+        if looked_at.document != Some(document) {
+            looked_at.document = None;
+            looked_at.offsets.resize(count, 0);
+            self.offsets.read_at(start, &mut looked_at.offsets)?;
+            words.load(document, &Removed::default(), &mut looked_at.scan)?;
+            looked_at.document = Some(document);
+        }
+        let LookedAt { scan, offsets, .. } = looked_at;
         let places = words.places(document);
         let begins_unit = |word: usize| {
             let offset = scan.starts[word] as u32;
@@ -133,6 +138,14 @@ impl UnitStarts {
     }
 }
 
+/// The document whose units were looked at last, with its words and where its units begin.
+#[derive(Default)]
+struct LookedAt {
+    document: Option<usize>,
+    scan: Scan,
+    offsets: Vec<u32>,
+}
+
 /// Finds what is removed; returns it with the number of rounds.
 pub(crate) fn find_removed(
     finder: &Finder<'_>,
@@ -140,7 +153,7 @@ pub(crate) fn find_removed(
 ) -> Result<(Removed, usize), ClusterError> {
     let mut removed = Removed::default();
     let mut changed: Option<Vec<usize>> = None;
-    let mut scan = Scan::default();
+    let mut looked_at = LookedAt::default();
     let mut round = 1;
     loop {
         let seeds = finder.write_seeds(round, &removed, changed.as_deref())?;
@@ -152,7 +165,7 @@ pub(crate) fn find_removed(
         let mut ranges = Vec::new();
         for (document, range) in by_document(finder.words, &again) {
             documents.push(document);
-            ranges.push(units.widen(finder.words, document, range, &mut scan)?);
+            ranges.push(units.widen(finder.words, document, range, &mut looked_at)?);
         }
         if ranges.is_empty() {
             break;

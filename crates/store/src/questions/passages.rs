@@ -5,8 +5,8 @@
 //! with several places; a shorter run inside a longer one is a passage of its own.
 //!
 //! Documents come from the index of sampled shingles, and words are compared: what is told is there, but a document of which
-//! no sampled shingle lies in the text is not looked at. [`MOST_LOOKED_AT`] documents are looked at, those that share most
-//! first; the answer says whether there were more.
+//! no sampled shingle lies in the text is not looked at. The 400 documents are looked at that share most
+//! with it; the answer says whether there were more.
 //!
 //! Cost: one question ([`Store::ask`]), then one walk over the words of each document.
 
@@ -16,7 +16,6 @@ use std::ops::Range;
 use wonbon_index::Row;
 use wonbon_text::words::for_each_word_at;
 
-use super::sources::MOST_LOOKED_AT;
 use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::store::Store;

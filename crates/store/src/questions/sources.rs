@@ -20,7 +20,7 @@ use crate::error::StoreError;
 use crate::store::Store;
 
 /// How many documents are considered.
-pub(super) const MOST_LOOKED_AT: usize = 400;
+const MOST_LOOKED_AT: usize = 400;
 
 /// Which sources are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
