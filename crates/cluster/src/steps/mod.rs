@@ -12,6 +12,7 @@
 //! | [`Components`] | all pairs | what hangs together: the *group* of each candidate |
 //! | [`Pack`] | texts of candidates | the same, compressed |
 //! | [`Walk`] | groups, each in keep order | copies with their originals: the local walk itself |
+//! | [`Near`], [`Verify`], [`Settle`] | the same for a group that is too large for one task, in rounds |
 //! | [`Number`] | originals in keep order | their places in this stream |
 //! | [`Verdicts`] | documents with what is known of them | kinds |
 //!
@@ -24,12 +25,15 @@
 
 mod columns;
 mod components;
+mod near;
 mod number;
 mod pack;
 mod pairs;
 mod scatter;
+mod settle;
 mod sketch;
 mod verdicts;
+mod verify;
 mod walk;
 
 use std::collections::VecDeque;
@@ -40,12 +44,15 @@ use arrow_schema::{ArrowError, SchemaRef};
 use crate::error::ClusterError;
 
 pub use components::Components;
+pub use near::Near;
 pub use number::Number;
 pub use pack::Pack;
 pub use pairs::Pairs;
 pub use scatter::Scatter;
+pub use settle::Settle;
 pub use sketch::{Sketch, SketchColumns};
 pub use verdicts::Verdicts;
+pub use verify::Verify;
 pub use walk::{Walk, WalkParams};
 
 /// Rows of the batches that collecting steps give.
@@ -67,7 +74,7 @@ pub trait Step: Send {
         out: &mut VecDeque<RecordBatch>,
     ) -> Result<(), ClusterError>;
 
-    /// The stream has ended.
+    /// The stream has ended. Called again and again until nothing more comes out.
     ///
     /// # Errors
     ///
@@ -83,13 +90,21 @@ pub struct Stepped<S, I> {
     step: S,
     input: I,
     ready: VecDeque<RecordBatch>,
-    ended: bool,
+    state: State,
+}
+
+/// How far a stream is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Reading,
+    Finishing,
+    Ended,
 }
 
 impl<S: Step, I> Stepped<S, I> {
     /// `input` through `step`.
     pub fn new(step: S, input: I) -> Self {
-        Stepped { step, input, ready: VecDeque::new(), ended: false }
+        Stepped { step, input, ready: VecDeque::new(), state: State::Reading }
     }
 }
 
@@ -101,22 +116,29 @@ impl<S: Step, I: Iterator<Item = Result<RecordBatch, ArrowError>>> Iterator for 
             if let Some(batch) = self.ready.pop_front() {
                 return Some(Ok(batch));
             }
-            if self.ended {
-                return None;
-            }
-            let done = match self.input.next() {
-                Some(Ok(batch)) => self.step.take(&batch, &mut self.ready),
-                Some(Err(error)) => {
-                    self.ended = true;
-                    return Some(Err(error));
-                }
-                None => {
-                    self.ended = true;
-                    self.step.finish(&mut self.ready)
+            let done = match self.state {
+                State::Ended => return None,
+                State::Reading => match self.input.next() {
+                    Some(Ok(batch)) => self.step.take(&batch, &mut self.ready),
+                    Some(Err(error)) => {
+                        self.state = State::Ended;
+                        return Some(Err(error));
+                    }
+                    None => {
+                        self.state = State::Finishing;
+                        continue;
+                    }
+                },
+                State::Finishing => {
+                    let done = self.step.finish(&mut self.ready);
+                    if self.ready.is_empty() {
+                        self.state = State::Ended;
+                    }
+                    done
                 }
             };
             if let Err(error) = done {
-                self.ended = true;
+                self.state = State::Ended;
                 self.ready.clear();
                 return Some(Err(ArrowError::ExternalError(Box::new(error))));
             }

@@ -32,6 +32,28 @@ impl Default for Pairs {
     }
 }
 
+/// Appends the entries of blobs: hashes of features with names.
+pub(super) fn read_entries(
+    batch: &RecordBatch,
+    entries: &mut Vec<(u64, i64)>,
+) -> Result<(), ClusterError> {
+    let blobs = Bytes::of(batch, "entries")?;
+    for row in 0..batch.num_rows() {
+        let (words, _) = blobs.get(row).as_chunks::<8>();
+        let (pairs, rest) = words.as_chunks::<2>();
+        if !rest.is_empty() {
+            return Err(ClusterError::NoColumn {
+                column: "entries".to_owned(),
+                wanted: "entries of 16 bytes",
+            });
+        }
+        entries.extend(
+            pairs.iter().map(|[hash, name]| (u64::from_le_bytes(*hash), i64::from_le_bytes(*name))),
+        );
+    }
+    Ok(())
+}
+
 impl Step for Pairs {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -42,22 +64,7 @@ impl Step for Pairs {
         batch: &RecordBatch,
         _: &mut VecDeque<RecordBatch>,
     ) -> Result<(), ClusterError> {
-        let blobs = Bytes::of(batch, "entries")?;
-        for row in 0..batch.num_rows() {
-            let (words, _) = blobs.get(row).as_chunks::<8>();
-            let (entries, rest) = words.as_chunks::<2>();
-            if !rest.is_empty() {
-                return Err(ClusterError::NoColumn {
-                    column: "entries".to_owned(),
-                    wanted: "entries of 16 bytes",
-                });
-            }
-            self.entries.extend(
-                entries
-                    .iter()
-                    .map(|[hash, name]| (u64::from_le_bytes(*hash), i64::from_le_bytes(*name))),
-            );
-        }
+        read_entries(batch, &mut self.entries)?;
         Ok(())
     }
 

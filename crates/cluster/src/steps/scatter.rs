@@ -1,6 +1,7 @@
 //! Features to entries for buckets: one blob for each target partition instead of a row for each feature.
 //!
-//! An entry is 16 bytes: a hash of the feature with its number, and the document's name. A partition gets
+//! An entry is 16 bytes: a hash of the feature with its number (of a prefix: of the shingle alone), and the
+//! document's name. A partition gets
 //! all entries whose hash falls into its range, so everybody with the same feature meets in one partition.
 //! As rows, 18 entries a document would cost an engine five times the work.
 //!
@@ -31,16 +32,17 @@ pub(super) const ENTRY: usize = 16;
 pub struct Scatter {
     blobs: Vec<Vec<u8>>,
     bytes: usize,
+    prefixes: bool,
     schema: SchemaRef,
 }
 
 impl Scatter {
-    /// Scatters to so many partitions.
+    /// Scatters to so many partitions. `prefixes`: what stands for features has no numbers.
     ///
     /// # Errors
     ///
     /// If there are none.
-    pub fn new(partitions: usize) -> Result<Self, ClusterError> {
+    pub fn new(partitions: usize, prefixes: bool) -> Result<Self, ClusterError> {
         if !(1..=1 << 20).contains(&partitions) {
             return Err(ClusterError::BadParameter {
                 what: "the number of partitions",
@@ -49,7 +51,7 @@ impl Scatter {
             });
         }
         let schema = schema_of(&[("partition", DataType::Int64), ("entries", DataType::Binary)]);
-        Ok(Scatter { blobs: vec![Vec::new(); partitions], bytes: 0, schema })
+        Ok(Scatter { blobs: vec![Vec::new(); partitions], bytes: 0, prefixes, schema })
     }
 
     fn flush(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
@@ -83,6 +85,7 @@ impl Step for Scatter {
             let (values, _) = features.get(row).as_chunks::<8>();
             let name = names.value(row).to_le_bytes();
             for (number, value) in (1_u64..).zip(values) {
+                let number = if self.prefixes { 0 } else { number };
                 let hash = finalise(u64::from_le_bytes(*value) ^ finalise(number));
                 let blob = &mut self.blobs[((u128::from(hash) * partitions) >> 64) as usize];
                 blob.extend_from_slice(&hash.to_le_bytes());

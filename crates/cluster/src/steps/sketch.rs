@@ -11,6 +11,10 @@
 //! | `shingles` | how many different shingles |
 //! | `features` | eight bytes a feature, little-endian; empty for a document without words |
 //!
+//! Under the exact engine a document has its *prefix* for features: its smallest shingles, so many that two
+//! documents at the threshold share at least one of them. Bands miss one pair in a thousand, prefixes none; a
+//! document has about (1 - threshold) entries a shingle then.
+//!
 //! Cost: one walk over the words of each text; memory for one batch.
 
 use std::collections::VecDeque;
@@ -21,10 +25,11 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
 use wonbon_documents::{Value, column_value, time_value};
+use wonbon_rule::Rule;
 
 use super::Step;
 use super::columns::{any, flags, kept_columns, place, with_columns};
-use crate::deciding::FamilyConfig;
+use crate::deciding::{Engine, FamilyConfig};
 use crate::error::ClusterError;
 use crate::keep::Keep;
 use crate::sketching::{Sketcher, Sketches};
@@ -46,6 +51,8 @@ pub struct Sketch {
     columns: SketchColumns,
     keep: Keep,
     groups: usize,
+    /// The threshold, where prefixes stand for features.
+    exact: Option<f64>,
     sketcher: Sketcher,
     next: i64,
     text_at: usize,
@@ -87,6 +94,10 @@ impl Sketch {
         Ok(Sketch {
             sketcher: Sketcher::new(&config.feature_maker()?, groups, words),
             keep: config.keep.clone(),
+            exact: match config.rule {
+                Rule::Threshold(threshold) if config.engine == Engine::Exact => Some(threshold),
+                _ => None,
+            },
             columns,
             groups,
             next: first,
@@ -105,6 +116,17 @@ impl Sketch {
     }
 }
 
+/// The smallest elements of a set: so many that two sets at the threshold share one of theirs.
+///
+/// Two sets of resemblance t share at least t times the larger of their sizes, so all but that many of
+/// either, and one more, hold the smallest shared element.
+fn prefix(set: &mut [u64], threshold: f64) -> &[u64] {
+    set.sort_unstable();
+    // Rounding must not make a prefix too short.
+    let shared = (threshold * set.len() as f64 - 1e-6).ceil().max(1.0) as usize;
+    &set[..(set.len() + 1).saturating_sub(shared).min(set.len())]
+}
+
 impl Step for Sketch {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -120,6 +142,7 @@ impl Step for Sketch {
         let other = self.columns.other.as_deref().map(|name| flags(batch, name)).transpose()?;
         let mut sketches = Sketches::default();
         let mut keys = Vec::with_capacity(batch.num_rows());
+        let mut features = BinaryBuilder::new();
         for row in 0..batch.num_rows() {
             let value = column_value(texts, row);
             let text = match &value {
@@ -134,6 +157,13 @@ impl Step for Sketch {
             let key = if is_other { 0 } else { self.key(order, row, text.len()) };
             keys.push((key ^ 1 << 63) as i64);
             self.sketcher.add(text.as_bytes(), text, &mut sketches);
+            let values = match self.exact {
+                Some(threshold) => prefix(&mut sketches.elements, threshold),
+                None if sketches.elements.is_empty() => &[],
+                None => &sketches.features[sketches.features.len() - self.groups..],
+            };
+            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            features.append_value(bytes);
             sketches.elements.clear();
         }
         let names = Int64Array::from_iter_values(self.next..self.next + keys.len() as i64);
@@ -142,17 +172,9 @@ impl Step for Sketch {
             Arc::new(Int64Array::from_iter_values(values.iter().map(|&value| value as i64)))
         };
         let mut sets = BinaryBuilder::new();
-        let mut features = BinaryBuilder::new();
-        let values = sketches.features.chunks_exact(self.groups);
-        for (&set, values) in sketches.set.iter().zip(values) {
-            if set == 0 {
-                sets.append_value([]);
-                features.append_value([]);
-            } else {
-                sets.append_value(set.to_be_bytes());
-                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-                features.append_value(bytes);
-            }
+        for &set in &sketches.set {
+            let bytes = set.to_be_bytes();
+            sets.append_value(if set == 0 { &[][..] } else { &bytes[..] });
         }
         let mut columns = kept_columns(batch, self.text_at);
         let shingles = sketches.shingles.iter().map(|&count| i64::from(count));
