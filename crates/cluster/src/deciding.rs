@@ -13,11 +13,14 @@ use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::exact::exact_pairs;
-use crate::families::{Families, FamilyKind, FamilyParams, PairWriter, by_walking, from_pairs};
+use crate::families::{
+    Families, FamilyKind, FamilyParams, PairSink, PairWriter, by_walking, from_pairs,
+};
 use crate::keep::Keep;
 use crate::order::Representatives;
 use crate::progress::PhaseClock;
-use crate::walk::{Buckets, Sets};
+use crate::sets::Sets;
+use crate::walk::Buckets;
 
 /// How copies are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,47 +159,69 @@ impl FamilyConfig {
             threads: self.threads,
             progress,
         };
-        let pairs = pairs.map(PairWriter::create).transpose()?;
-        let small = sets.shingles() <= EXACT_SHINGLES;
-        let exact = match self.engine {
-            Engine::Exact => true,
-            Engine::Auto => small,
-            Engine::Features => false,
-        };
-        if let (Rule::Threshold(threshold), true) = (self.rule, exact) {
+        let mut writer = pairs.map(PairWriter::create).transpose()?;
+        let pairs = writer.as_mut().map(|writer| writer as &mut dyn PairSink);
+        let exact = self.exact_threshold(sets.shingles());
+        let families = if let Some(threshold) = exact {
             let found = clock.time("join", 0, progress, || {
                 exact_pairs(&sets, count, threshold, self.threads, self.memory, progress)
             })?;
+            from_pairs(&sets, count, &found, params, pairs)?
+        } else {
+            let buckets = clock.time("bands", corpus.feature_count() as u64, progress, || {
+                Buckets::find(corpus, representatives, self.memory / SORTING_SHARE, progress)
+            })?;
+            clock.time("compare", u64::from(count), progress, || {
+                by_walking(&sets, &buckets, count, params, pairs)
+            })?
+        };
+        if let Some(writer) = writer {
+            writer.finish()?;
+        }
+        Ok((families, self.describe_engine(sets.shingles())))
+    }
+
+    /// The threshold of the exact join, if that is how the families of representatives with so many
+    /// shingles in all are found.
+    #[must_use]
+    pub fn exact_threshold(&self, shingles: u64) -> Option<f64> {
+        let exact = match self.engine {
+            Engine::Exact => true,
+            Engine::Auto => shingles <= EXACT_SHINGLES,
+            Engine::Features => false,
+        };
+        match self.rule {
+            Rule::Threshold(threshold) if exact => Some(threshold),
+            _ => None,
+        }
+    }
+
+    /// How families are found, and why so.
+    #[must_use]
+    pub fn describe_engine(&self, shingles: u64) -> String {
+        if self.exact_threshold(shingles).is_some() {
             let why = match self.engine {
                 Engine::Exact => "asked for".to_owned(),
-                _ => format!("the corpus is small, {} different shingles in all", sets.shingles()),
+                _ => format!("the corpus is small, {shingles} different shingles in all"),
             };
-            let families = from_pairs(&sets, count, &found, params, pairs)?;
-            return Ok((families, format!("the exact join, which finds every pair ({why})")));
+            return format!("the exact join, which finds every pair ({why})");
         }
-        let buckets = clock.time("bands", corpus.feature_count() as u64, progress, || {
-            Buckets::find(corpus, representatives, self.memory / SORTING_SHARE, progress)
-        })?;
-        let families = clock.time("compare", u64::from(count), progress, || {
-            by_walking(&sets, &buckets, count, params, pairs)
-        })?;
         let found = self.rule.bands();
         let Bands { bands, rows } = found;
-        let engine = match self.rule {
+        match self.rule {
             Rule::Threshold(threshold) => format!(
                 "features and verification: {bands} bands of {rows} min-values find {:.2} % of \
                  the pairs at {threshold} and more above; every pair is verified exactly ({})",
                 100.0 * found.probability(threshold),
                 match self.engine {
                     Engine::Features => "asked for".to_owned(),
-                    _ => format!("the corpus is large, {} shingles in all", sets.shingles()),
+                    _ => format!("the corpus is large, {shingles} shingles in all"),
                 }
             ),
             Rule::Features { needed, floor } => format!(
                 "features: copies agree in at least {needed} of {bands} and resemble their original by \
                  at least {floor}"
             ),
-        };
-        Ok((families, engine))
+        }
     }
 }

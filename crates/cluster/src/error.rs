@@ -7,9 +7,10 @@ use wonbon_files::{FileError, PartialFolderError};
 
 /// Why this crate could not do what was asked.
 ///
-/// `BadParameter`, `CannotCut`, `OutputExists`, `NotOurs`, `NotEmpty`, `OtherPlan`, `InputChanged` and `NotARun`
-/// mean that the request was wrong; `Io` and `Input` that the environment failed; `Damaged` that files of an
-/// earlier run are not what was written; `Stopped` that somebody asked for it.
+/// `BadParameter`, `CannotCut`, `OutputExists`, `NotOurs`, `NotEmpty`, `OtherPlan`, `InputChanged`, `NoColumn`,
+/// `DocumentChanged`, `DocumentsLost` and `NotARun` mean that the request was wrong; `Io` and `Input` that the
+/// environment failed; `Damaged` that files of an earlier run are not what was written; `Stopped` that somebody asked
+/// for it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
@@ -139,6 +140,39 @@ pub enum ClusterError {
         /// Megabytes given.
         given: u64,
     },
+    /// A stream of record batches lacks a column, or it has another type.
+    #[error("the stream has no column `{column}` of {wanted}")]
+    NoColumn {
+        /// The column.
+        column: String,
+        /// What it should hold.
+        wanted: &'static str,
+    },
+    /// A document of a stream is not the one that was sketched.
+    #[error(
+        "document {document} has another text than when it was sketched: the input changed, or two \
+         documents have one id"
+    )]
+    DocumentChanged {
+        /// Its name in this run.
+        document: i64,
+    },
+    /// Documents of a group did not come, or came twice.
+    #[error(
+        "group {group} came with {found} documents instead of {wanted}: the input changed since it was \
+         sketched, or two documents have one id"
+    )]
+    DocumentsLost {
+        /// The name of the group.
+        group: i64,
+        /// How many it has.
+        wanted: i64,
+        /// How many came.
+        found: usize,
+    },
+    /// Record batches could not be made or read.
+    #[error(transparent)]
+    Arrow(#[from] arrow_schema::ArrowError),
     /// The watcher asked to stop.
     #[error("stopped before the end; the same command again goes on from here")]
     Stopped,

@@ -18,7 +18,8 @@ use wonbon_progress::{Progress, StopOnly};
 
 use crate::deciding::BYTES_A_SHINGLE;
 use crate::error::ClusterError;
-use crate::walk::{Met, Sets};
+use crate::sets::Sets;
+use crate::walk::Met;
 
 /// All pairs of representatives at or above the threshold: the later one with the earlier one it
 /// meets.

@@ -21,8 +21,9 @@ use wonbon_rule::Rule;
 
 use crate::columns::{Column, ColumnWriter, Mark};
 use crate::error::ClusterError;
+use crate::sets::Sets;
 use crate::union_find::UnionFind;
-use crate::walk::{Buckets, Comparer, Met, Sets, Walk};
+use crate::walk::{Buckets, Comparer, Met, Walk};
 
 /// How copies are put together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +81,23 @@ pub struct VerifiedPair {
     pub resemblance: f64,
 }
 
+/// Takes verified pairs as they are found.
+pub trait PairSink {
+    /// Takes a pair.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be kept.
+    fn push(&mut self, pair: VerifiedPair) -> Result<(), ClusterError>;
+}
+
+impl PairSink for Vec<VerifiedPair> {
+    fn push(&mut self, pair: VerifiedPair) -> Result<(), ClusterError> {
+        Vec::push(self, pair);
+        Ok(())
+    }
+}
+
 /// Notes pairs in a file as they are found.
 #[derive(Debug)]
 pub struct PairWriter(ColumnWriter<u64>);
@@ -92,16 +110,6 @@ impl PairWriter {
     /// If it cannot be written.
     pub fn create(path: &Path) -> Result<Self, ClusterError> {
         Ok(PairWriter(ColumnWriter::open(path.to_owned(), Mark::default())?))
-    }
-
-    /// Adds a pair.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
-    pub fn push(&mut self, pair: VerifiedPair) -> Result<(), ClusterError> {
-        let numbers = u64::from(pair.one) << 32 | u64::from(pair.other);
-        self.0.extend(&[numbers, pair.resemblance.to_bits()])
     }
 
     /// Everything reaches the system.
@@ -134,6 +142,13 @@ impl PairWriter {
     }
 }
 
+impl PairSink for PairWriter {
+    fn push(&mut self, pair: VerifiedPair) -> Result<(), ClusterError> {
+        let numbers = u64::from(pair.one) << 32 | u64::from(pair.other);
+        self.0.extend(&[numbers, pair.resemblance.to_bits()])
+    }
+}
+
 /// How families are found.
 #[derive(Clone, Copy)]
 pub struct FamilyParams<'a> {
@@ -150,15 +165,15 @@ pub struct FamilyParams<'a> {
 }
 
 /// What is being decided.
-struct Deciding {
+struct Deciding<'a> {
     verdicts: Vec<Assignment>,
     components: Option<UnionFind>,
-    pairs: Option<PairWriter>,
+    pairs: Option<&'a mut dyn PairSink>,
     others: u32,
     rule: Rule,
 }
 
-impl Deciding {
+impl Deciding<'_> {
     /// Takes the findings for one representative; returns whether it is an original so far.
     fn take(&mut self, who: u32, met: &[Met]) -> Result<bool, ClusterError> {
         if let Some(pairs) = &mut self.pairs {
@@ -207,7 +222,7 @@ pub struct Families {
     pub compared: u64,
 }
 
-/// Finds families by walking over buckets. Pairs are noted if a file for them is given.
+/// Finds families by walking over buckets. Every verified pair goes to `pairs`, if there is one.
 ///
 /// # Errors
 ///
@@ -217,7 +232,7 @@ pub fn by_walking(
     buckets: &Buckets,
     count: u32,
     params: FamilyParams<'_>,
-    pairs: Option<PairWriter>,
+    pairs: Option<&mut dyn PairSink>,
 ) -> Result<Families, ClusterError> {
     let FamilyParams { rule, kind, others, threads, progress } = params;
     let all_pairs = pairs.is_some();
@@ -252,7 +267,7 @@ pub fn from_pairs(
     count: u32,
     met: &[(u32, Met)],
     params: FamilyParams<'_>,
-    pairs: Option<PairWriter>,
+    pairs: Option<&mut dyn PairSink>,
 ) -> Result<Families, ClusterError> {
     let FamilyParams { rule, kind, others, .. } = params;
     let mut deciding = Deciding {
@@ -273,10 +288,11 @@ pub fn from_pairs(
     finish(sets, deciding, met.len() as u64)
 }
 
-fn finish(sets: &Sets, mut deciding: Deciding, compared: u64) -> Result<Families, ClusterError> {
-    if let Some(pairs) = deciding.pairs.take() {
-        pairs.finish()?;
-    }
+fn finish(
+    sets: &Sets,
+    mut deciding: Deciding<'_>,
+    compared: u64,
+) -> Result<Families, ClusterError> {
     if let Some(mut components) = deciding.components.take() {
         let mut comparer = Comparer::default();
         let mut by_root: Vec<(u32, u32)> = (0..deciding.verdicts.len() as u32)

@@ -20,6 +20,28 @@ pub struct FamilyRow {
     pub resemblance: f64,
 }
 
+/// The kind of a document with words. `represented`: its original is somebody else, and it belongs to this
+/// corpus. `copied`: its representative is a copy. Otherwise the original has the same shingles, and perhaps
+/// the same bytes or the same text.
+pub(crate) fn kind_of(
+    represented: bool,
+    copied: bool,
+    same_bytes: bool,
+    same_text: impl FnOnce() -> bool,
+) -> Kind {
+    if !represented {
+        Kind::Original
+    } else if copied {
+        Kind::Copy
+    } else if same_bytes {
+        Kind::Identical
+    } else if same_text() {
+        Kind::SameText
+    } else {
+        Kind::SameShingles
+    }
+}
+
 /// What every document is.
 #[derive(Debug)]
 pub struct Verdicts {
@@ -68,15 +90,11 @@ impl Verdicts {
         let bytes = corpus.bytes()?.read_all()?;
         for (document, kind) in kinds.iter_mut().enumerate() {
             let Some((number, original)) = original_of(document) else { continue };
-            *kind = if original as usize == document || (document as u32) < others {
-                Kind::Original
-            } else if assignments[number as usize].original != number {
-                Kind::Copy
-            } else if bytes[document] == bytes[original as usize] {
-                Kind::Identical
-            } else {
-                Kind::SameShingles
-            };
+            let represented = original as usize != document && (document as u32) >= others;
+            let copied = represented && assignments[number as usize].original != number;
+            let same_bytes = bytes[document] == bytes[original as usize];
+            // Whether the texts are equal is asked below, with the other column in memory.
+            *kind = kind_of(represented, copied, same_bytes, || false);
         }
         drop(bytes);
         let normal = corpus.normal()?.read_all()?;

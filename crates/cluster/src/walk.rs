@@ -20,10 +20,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wonbon_documents::Progress;
 use wonbon_rule::Rule;
 
-use crate::columns::Column;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::order::{NOBODY, Representatives, for_each_group};
+use crate::sets::Sets;
 use crate::sketching::Distinct;
 
 /// The buckets of every representative.
@@ -65,7 +65,33 @@ impl Buckets {
             })?;
             progress.advance(feature as u64 + 1);
         }
-        let mut starts = vec![0_u64; representatives.documents.len() + 1];
+        Ok(Buckets::of_places(representatives.len(), places, count))
+    }
+
+    /// The buckets of representatives whose features are in memory, `feature_count` of them for each.
+    pub(crate) fn in_memory(features: &[u64], feature_count: usize) -> Self {
+        let representatives = features.len().checked_div(feature_count).unwrap_or(0) as u32;
+        let mut places: Vec<(u32, u32)> = Vec::new();
+        let mut count = 0_u32;
+        let mut column: Vec<(u64, u32)> = Vec::new();
+        for feature in 0..feature_count {
+            column.clear();
+            let values = features.iter().skip(feature).step_by(feature_count);
+            column.extend(values.copied().zip(0..representatives));
+            column.sort_unstable();
+            for equal in column.chunk_by(|one, other| one.0 == other.0) {
+                if equal.len() > 1 {
+                    places.extend(equal.iter().map(|&(_, member)| (member, count)));
+                    count += 1;
+                }
+            }
+        }
+        Buckets::of_places(representatives, places, count)
+    }
+
+    /// The buckets of (representative, bucket), in any order.
+    fn of_places(representatives: u32, mut places: Vec<(u32, u32)>, count: u32) -> Self {
+        let mut starts = vec![0_u64; representatives as usize + 1];
         for &(member, _) in &places {
             starts[member as usize + 1] += 1;
         }
@@ -74,66 +100,12 @@ impl Buckets {
         }
         places.sort_unstable();
         let buckets = places.into_iter().map(|(_, bucket)| bucket).collect();
-        Ok(Buckets { starts, buckets, count })
+        Buckets { starts, buckets, count }
     }
 
     fn of(&self, representative: u32) -> &[u32] {
         let at = representative as usize;
         &self.buckets[self.starts[at] as usize..self.starts[at + 1] as usize]
-    }
-}
-
-/// The sets of shingles of all representatives, on disk.
-#[derive(Debug)]
-pub struct Sets {
-    elements: Column<u64>,
-    starts: Vec<u64>,
-    sizes: Vec<u32>,
-}
-
-impl Sets {
-    /// The sets of a corpus.
-    ///
-    /// # Errors
-    ///
-    /// If the corpus cannot be read.
-    pub fn open(corpus: &Corpus, representatives: &Representatives) -> Result<Self, ClusterError> {
-        let count = representatives.documents.len();
-        let (mut starts, mut sizes) = (vec![0; count], vec![0; count]);
-        let mut start = 0;
-        corpus.shingles()?.for_each(|document, size| {
-            let document = document as u32;
-            if representatives.is_one(document) {
-                let number = representatives.of[document as usize] as usize;
-                starts[number] = start;
-                sizes[number] = size;
-            }
-            start += u64::from(size);
-            Ok(())
-        })?;
-        Ok(Sets { elements: corpus.elements()?, starts, sizes })
-    }
-
-    /// How many shingles a representative has.
-    #[must_use]
-    pub fn size(&self, representative: u32) -> u32 {
-        self.sizes[representative as usize]
-    }
-
-    /// How many shingles all representatives have together.
-    #[must_use]
-    pub fn shingles(&self) -> u64 {
-        self.sizes.iter().map(|&size| u64::from(size)).sum()
-    }
-
-    /// The shingles of a representative, in order of appearance.
-    ///
-    /// # Errors
-    ///
-    /// If they cannot be read.
-    pub fn read(&self, representative: u32, set: &mut Vec<u64>) -> Result<(), ClusterError> {
-        set.resize(self.size(representative) as usize, 0);
-        self.elements.read_at(self.starts[representative as usize], set)
     }
 }
 
@@ -287,7 +259,7 @@ impl Walk<'_> {
         wanted: impl Fn(&mut D, u32, u32) -> bool,
         decide: impl Fn(&mut D, u32, &[Met]) -> Result<bool, ClusterError>,
     ) -> Result<u64, ClusterError> {
-        let count = self.sets.sizes.len() as u32;
+        let count = self.sets.len();
         // One thread decides each before it gathers the next: fewest comparisons.
         let block = if self.threads.get() == 1 { 1 } else { BLOCK * self.threads.get() };
         let mut chains =

@@ -37,7 +37,7 @@ pub use fields::{ChosenFields, FieldNames};
 pub use formats::csv::Header;
 pub use formats::json::{RowParser, with_json_field};
 pub use formats::lines::{LineReader, Lines};
-pub use formats::parquet::{TableLayout, TableRows};
+pub use formats::parquet::{TableLayout, TableRows, column_value};
 pub use formats::warc::{ArchiveRecord, ArchiveRows};
 pub use formats::{Piece, Pieces, RowOutcome, Rows};
 pub use inputs::{InputFile, Inputs, Skipped};
@@ -45,7 +45,7 @@ pub use limits::Limits;
 pub use one_file::{FileDocument, read_file, read_source};
 pub use open::{Source, SourceKind, open, open_within, read_whole};
 pub use reading::{PieceOutput, Reading, for_each_document};
-pub use resolve::{RowError, Value, Values, resolve};
+pub use resolve::{RowError, Value, Values, resolve, time_value};
 pub use wonbon_progress::{Progress, Unwatched};
 pub use wonbon_time::{Dates, NotDates};
 

@@ -308,11 +308,12 @@ impl FormatRows for TableRows {
 
 /// The value at a row of a column that may not be there.
 fn value_in(column: Option<&dyn Array>, row: usize) -> Value<'_> {
-    column.map_or(Value::Missing, |array| value_at(array, row))
+    column.map_or(Value::Missing, |array| column_value(array, row))
 }
 
-/// The value at a row of a column.
-fn value_at(array: &dyn Array, row: usize) -> Value<'_> {
+/// The value at a row of an Arrow column, as a row of a table has it.
+#[must_use]
+pub fn column_value(array: &dyn Array, row: usize) -> Value<'_> {
     if array.is_null(row) {
         return Value::Missing;
     }
@@ -364,7 +365,7 @@ fn value_at(array: &dyn Array, row: usize) -> Value<'_> {
         DataType::Dictionary(keys, _) if **keys == DataType::Int32 => {
             let dictionary = array.as_dictionary::<Int32Type>();
             match dictionary.key(row) {
-                Some(key) => value_at(dictionary.values().as_ref(), key),
+                Some(key) => column_value(dictionary.values().as_ref(), key),
                 None => Value::Missing,
             }
         }

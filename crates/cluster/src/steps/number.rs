@@ -1,0 +1,52 @@
+//! Rows and their places in this stream.
+//!
+//! An engine that has sorted its rows knows which partition comes before which; with the number of rows of
+//! each, places become numbers over all.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow_array::{Int64Array, RecordBatch};
+use arrow_schema::{DataType, Schema, SchemaRef};
+
+use super::Step;
+use super::columns::with_columns;
+use crate::error::ClusterError;
+
+/// Takes any columns; gives them with `part`, the same for the whole stream, and `place`, from 0 on.
+#[derive(Debug)]
+pub struct Number {
+    part: i64,
+    next: i64,
+    schema: SchemaRef,
+}
+
+impl Number {
+    /// Numbers the rows of a part.
+    #[must_use]
+    pub fn new(part: i64, input: &Schema) -> Self {
+        let added = [("part", DataType::Int64), ("place", DataType::Int64)];
+        Number { part, next: 0, schema: with_columns(input, usize::MAX, &added) }
+    }
+}
+
+impl Step for Number {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn take(
+        &mut self,
+        batch: &RecordBatch,
+        out: &mut VecDeque<RecordBatch>,
+    ) -> Result<(), ClusterError> {
+        let rows = batch.num_rows();
+        let end = self.next + rows as i64;
+        let mut columns = batch.columns().to_vec();
+        columns.push(Arc::new(Int64Array::from(vec![self.part; rows])));
+        columns.push(Arc::new(Int64Array::from_iter_values(self.next..end)));
+        self.next = end;
+        out.push_back(RecordBatch::try_new(self.schema(), columns)?);
+        Ok(())
+    }
+}
