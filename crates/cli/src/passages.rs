@@ -9,10 +9,11 @@ use wonbon_cluster::passages::{LISTED_PLACES, ListConfig, ListSummary, list_pass
 
 use crate::Outcome;
 use crate::batch::{
-    FieldOptions, LimitOptions, RunOptions, Watcher, explain, name_skipped, spool_standard_input,
+    FieldOptions, LimitOptions, RunOptions, explain, name_skipped, spool_standard_input,
     tell_fields, thousands,
 };
 use crate::output::Output;
+use crate::watcher::Watcher;
 
 /// List the passages that a corpus repeats: licences, footers, quoted posts, notices.
 ///
