@@ -100,7 +100,11 @@ pub(crate) const TABLE: &[Row] = &[
     row("watch", Ask, &["wonbon watch add radio/1", "wonbon watch report"]).on_store(),
     row("collapse", Ask, &["wonbon search bridges --json | wonbon collapse"]).on_store(),
     row("crawl", Crawl, &["wonbon crawl https://example.org/ --out crawl --pages 100"]).on_store(),
-    row("order", Crawl, &["wonbon order generate -o web --pages 2000 && wonbon order web -o curves"]),
+    row(
+        "order",
+        Crawl,
+        &["wonbon order generate -o web --pages 2000 && wonbon order web -o curves"],
+    ),
     row("robots", Crawl, &["wonbon robots https://example.org/ /private/"]),
     row("serve", Serve, &["wonbon serve"]).on_store(),
     row("token", Serve, &["wonbon token create 'the editors' --scope add"]),
