@@ -67,11 +67,13 @@ tried() { # PREFIX: the program there works
     "$1/bin/wonbon" demo --save posts 2>/dev/null && "$1/bin/wonbon" add posts/posts.jsonl 2>/dev/null &&
     "$1/bin/wonbon" search bridges | grep -q 'three bridges')
   gzip -dc "$1/share/man/man1/wonbon-dedup.1.gz" | grep -q 'wonbon-dedup'
-  (cd "$scratch" && "$1/bin/wonbon" serve --listen 127.0.0.1:0 >address 2>/dev/null & echo $! >"$scratch/pid")
+  (cd "$scratch" && exec "$1/bin/wonbon" serve --listen 127.0.0.1:0 >address 2>/dev/null) &
+  served=$!
   until [ -s "$scratch/address" ]; do sleep 0.1; done
   port="$(sed 's/.*:\([0-9]*\)\/$/\1/' "$scratch/address")"
   "$1/bin/wonbon-healthy" "$port"
-  kill "$(cat "$scratch/pid")"
+  kill "$served"
+  wait "$served"
   rm "$scratch/address"
 }
 tar -xzf "$out/$name.tar.gz" -C "$scratch"

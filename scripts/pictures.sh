@@ -6,9 +6,8 @@ cd "$(dirname "$0")/.."
 bash scripts/tools.sh >/dev/null
 fc-list :lang=ko | grep -q . || apt-get install -y -q fonts-noto-cjk
 
-# As scripts/test.sh builds it, so that nothing is built twice.
-cargo build --quiet --workspace --bin wonbon --profile test
-cargo test --quiet --workspace --test browser --no-run
+# As scripts/test.sh builds it, so that nothing is built twice: the tests of the demo need the program.
+cargo test --quiet --workspace --test browser --test demo --no-run
 address="$(mktemp)"
 target/debug/wonbon demo --serve --listen 127.0.0.1:0 >"$address" &
 demo=$!

@@ -130,7 +130,7 @@ fn broken_rows_are_named_and_skipped_or_fatal() {
     {
         assert!(stderr(&output).contains(row), "{row}: {}", stderr(&output));
     }
-    assert!(stderr(&output).contains("ids stand on several rows, `first`"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("on several rows, such as `first`"), "{}", stderr(&output));
     let kept = std::fs::read_to_string(folder.path().join("out/kept/in.jsonl")).unwrap();
     assert_eq!(kept, lines(&[rows[1].clone(), rows[4].clone(), rows[5].clone()]));
     let output = wonbon(&["dedup", &input, "-o", &path(folder.path(), "strict"), "--strict"]);

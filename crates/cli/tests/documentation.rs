@@ -19,19 +19,19 @@ fn root() -> PathBuf {
     Path::new(ROOT).canonicalize().unwrap()
 }
 
-/// Markdown files below a folder, and those beside `docs`.
+/// The Markdown files of the checkout.
 fn pages() -> Vec<PathBuf> {
-    let mut pages: Vec<PathBuf> =
-        ["README.md", "README.ko.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
-            .map(|name| root().join(name))
-            .to_vec();
-    let mut folders = vec![root().join("docs")];
+    let mut pages = Vec::new();
+    let mut folders = vec![root()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
             if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
+                if !name.starts_with('.') && !name.starts_with("target") {
+                    folders.push(path);
+                }
+            } else if name.ends_with(".md") {
                 pages.push(path);
             }
         }

@@ -96,7 +96,7 @@ fn search_finds_originals_only_with_their_copies() {
     assert!(result["snippet_html"].as_str().unwrap().contains("<mark>patient</mark>"));
 
     let shown = wonbon(&["--store", &store, "search", "site:example.org", "before:2024-03-02"]);
-    assert!(stdout(&shown).contains("1 to 1 of 1 originals"), "{}", stdout(&shown));
+    assert!(stdout(&shown).contains("1 to 1 of 1 original"), "{}", stdout(&shown));
     let none = wonbon(&["--store", &store, "search", "zeppelin"]);
     assert_eq!(none.status.code(), Some(1));
     assert!(stdout(&none).contains("nothing found"));

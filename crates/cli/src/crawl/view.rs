@@ -1,6 +1,6 @@
-//! The progress of a crawl: one line that is redrawn on a terminal, a line every ten seconds elsewhere.
+//! The progress of a crawl: one line that is redrawn on a terminal, nothing elsewhere.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -14,9 +14,6 @@ use crate::report;
 use crate::watcher::target;
 use crate::wording::counted;
 
-/// Time between two lines of a log.
-const LINE_EVERY: Duration = Duration::from_secs(10);
-
 /// Shows how a crawl goes.
 pub(crate) struct View {
     bar: Option<ProgressBar>,
@@ -25,7 +22,6 @@ pub(crate) struct View {
 }
 
 struct Drawn {
-    line: Instant,
     /// Pages and time of a moment ago, for the rate.
     before: (u64, Instant),
     rate: f64,
@@ -40,7 +36,7 @@ impl View {
                 .with_style(style.expect("the template is right"))
         });
         let now = Instant::now();
-        let drawn = Mutex::new(Drawn { line: now, before: (0, now), rate: 0.0 });
+        let drawn = Mutex::new(Drawn { before: (0, now), rate: 0.0 });
         View { bar, most: plan.pace.pages, drawn }
     }
 
@@ -88,18 +84,10 @@ impl Observer for View {
             drawn.rate = stats.pages.saturating_sub(pages) as f64 / passed;
             drawn.before = (stats.pages, Instant::now());
         }
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position(stats.asked);
-                bar.set_message(self.line(stats, drawn.rate));
-                bar.tick();
-            }
-            None if drawn.line.elapsed() >= LINE_EVERY => {
-                drawn.line = Instant::now();
-                // Nothing is left to do if standard error is closed.
-                let _ = writeln!(anstream::stderr(), "{}", self.line(stats, drawn.rate));
-            }
-            None => {}
+        if let Some(bar) = &self.bar {
+            bar.set_position(stats.asked);
+            bar.set_message(self.line(stats, drawn.rate));
+            bar.tick();
         }
     }
 

@@ -58,7 +58,10 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
         let (first, last) = (args.offset + 1, args.offset + found.results.len());
         let line = match found.results.len() {
             0 => format!("nothing found among the originals ({} match)\n", thousands(found.total)),
-            _ => format!("{first} to {last} of {} originals\n", thousands(found.total)),
+            _ => {
+                let total = counted(found.total, "original", "originals");
+                format!("{first} to {last} of {total}\n")
+            }
         };
         output.bytes(line.as_bytes())?;
     }
