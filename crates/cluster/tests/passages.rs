@@ -299,7 +299,7 @@ fn the_order_is_that_of_keeping_and_copies_do_not_count() {
         json!({"id": "early", "created": "2024-01-01", "text": format!("{} {FOOTER}", own(2))}),
         json!({"id": "copy", "created": "2024-01-02", "text": format!("{} {FOOTER}", own(2))}),
     ];
-    std::fs::write(&input, rows.map(|row| format!("{row}\n")).concat()).unwrap();
+    std::fs::write(&input, rows.each_ref().map(|row| format!("{row}\n")).concat()).unwrap();
     let mut config =
         config(&[input], folder.path().join("out"), PassageOptions { only: false, ..options(8) });
     config.method.keep = Keep::Earliest;

@@ -115,7 +115,7 @@ impl PassageOptions {
             plan: WindowPlan::new(self.words),
             folder: work,
             memory: method.memory / SORTING_SHARE,
-            window_bytes: window_budget(&words, method.memory / SORTING_SHARE),
+            window_bytes: window_budget(&words),
             threads: method.threads,
             progress,
             of_others_only: self.of_others_only,

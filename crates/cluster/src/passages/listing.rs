@@ -285,7 +285,7 @@ impl Run<'_> {
             plan: WindowPlan::new(config.words),
             folder: &work,
             memory: config.memory / SORTING_SHARE,
-            window_bytes: window_budget(&words, config.memory / SORTING_SHARE),
+            window_bytes: window_budget(&words),
             threads: config.threads,
             progress: self.progress,
             of_others_only: others > 0,

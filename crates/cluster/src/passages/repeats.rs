@@ -29,9 +29,10 @@ use crate::columns::{Column, ColumnWriter, Mark};
 use crate::error::{ClusterError, io};
 use crate::sorted_runs::{Equal, SortedRuns};
 
-/// The bytes that the windows of one part may take: two fifths of the words on disk, or what fits in memory.
-pub(crate) fn window_budget(words: &WordText, memory: u64) -> u64 {
-    (words.total_bytes() / 5 * 2).max(memory).max(1 << 20)
+/// About how many bytes the windows of one part may take: two fifths of the words, so that they and their pairs are less on
+/// disk than the words are; a small corpus is not divided for that.
+pub(crate) fn window_budget(words: &WordText) -> u64 {
+    (words.total_bytes() / 5 * 2).max(16 << 20)
 }
 
 /// Bytes of words that a thread takes at a time.
