@@ -11,6 +11,7 @@ use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
+use wonbon_progress::Cancellation;
 use wonbon_store::{CollapseConfig, Store, collapse as collapse_texts};
 
 use crate::answers::{CollapseAnswer, CopyOfResult};
@@ -139,7 +140,8 @@ pub struct CollapsedResults {
 impl CollapseQuestion {
     /// Puts near-copies behind the best-ranked one, with shingles of so many words. It takes no longer than
     /// the budget, and than `most_time` if that is said. `store` is asked for the texts of results that
-    /// have none of their own; it may be opened when it is first needed.
+    /// have none of their own; it may be opened when it is first needed. When
+    /// `cancellation` says so, nothing more is looked at.
     ///
     /// # Errors
     ///
@@ -148,6 +150,7 @@ impl CollapseQuestion {
         self,
         shingle_words: NonZeroUsize,
         most_time: Option<Duration>,
+        cancellation: &Cancellation,
         mut store: impl FnMut() -> Result<Store, E>,
     ) -> Result<CollapsedResults, E> {
         let started = Instant::now();
@@ -166,7 +169,9 @@ impl CollapseQuestion {
         let found = collapse_texts(
             std::iter::from_fn(|| {
                 // Results without a text come back to the loop that looks at the clock only here.
-                while deadline.is_none_or(|deadline| Instant::now() < deadline) {
+                while deadline.is_none_or(|deadline| Instant::now() < deadline)
+                    && !cancellation.is_cancelled()
+                {
                     let (at, (result, _)) = rest.next()?;
                     match text_of(result, &mut store) {
                         Ok(Some(text)) => {

@@ -210,6 +210,7 @@ pub fn public_sentence(error: &StoreError) -> Option<String> {
         | StoreError::NothingToUndo { .. }
         | StoreError::ReasonTooLong { .. }
         | StoreError::NotAsExpected { .. }
+        | StoreError::Cancelled
         | StoreError::DiskFull
         | StoreError::Search(wonbon_store::SearchError::TooDeep { .. }) => Some(error.to_string()),
         StoreError::SweepTooEarly { sweep, latest } => {

@@ -3,6 +3,7 @@
 //! One place, so that every command fails in the same words: `error:`, then what was being done,
 //! then each cause on a line of its own.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -33,19 +34,36 @@ pub(crate) fn refused(error: &anyhow::Error) {
 /// Something that differs from what it should be.
 pub(crate) fn difference(sentence: &str) {
     // Nothing is left to do if standard error is closed.
-    let _ = writeln!(anstream::stderr(), "difference: {sentence}");
+    let _ = writeln!(anstream::stderr(), "difference: {}", printable(sentence));
 }
 
 /// Something to know that is no failure.
 pub(crate) fn note(sentence: &str) {
     // Nothing is left to do if standard error is closed.
-    let _ = writeln!(anstream::stderr(), "note: {sentence}");
+    let _ = writeln!(anstream::stderr(), "note: {}", printable(sentence));
 }
 
 fn say(what: &str, error: &anyhow::Error) {
     let causes: String = error.chain().skip(1).map(|cause| format!(": {cause}")).collect();
     // Nothing is left to do if standard error is closed.
-    let _ = writeln!(anstream::stderr(), "{what}: {error}{causes}");
+    let _ = writeln!(anstream::stderr(), "{what}: {}", printable(&format!("{error}{causes}")));
+}
+
+/// A sentence in which names of files and documents are no commands to a terminal: control characters and
+/// those that turn the direction of a line are written as numbers.
+pub(crate) fn printable(sentence: &str) -> Cow<'_, str> {
+    let is_command = |c: char| {
+        (c.is_control() && c != '\n')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !sentence.contains(is_command) {
+        return sentence.into();
+    }
+    let written = |c: char| match is_command(c) {
+        true => c.escape_unicode().to_string(),
+        false => c.to_string(),
+    };
+    sentence.chars().map(written).collect::<String>().into()
 }
 
 /// Flags that do not parse, or a wish for help: clap's text, shortened to its sentence for errors.
@@ -62,7 +80,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             let sentence: Vec<&str> =
                 text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
             let likely = suggestion(error).unwrap_or_default();
-            let _ = writeln!(anstream::stderr(), "{}{likely} (see --help)", sentence.join(" "));
+            let sentence = sentence.join(" ");
+            let _ = writeln!(anstream::stderr(), "{}{likely} (see --help)", printable(&sentence));
             ExitCode::from(COULD_NOT_RUN)
         }
     }

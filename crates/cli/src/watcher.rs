@@ -98,7 +98,7 @@ impl Progress for Watcher {
         let bar = self.bar.lock().expect("nobody panics while drawing");
         bar.suspend(|| {
             // Nothing is left to do if standard error is closed.
-            let _ = writeln!(anstream::stderr(), "{sentence}");
+            let _ = writeln!(anstream::stderr(), "{}", crate::report::printable(sentence));
         });
     }
 }

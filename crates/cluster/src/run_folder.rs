@@ -15,7 +15,7 @@
 //!
 //! Durability: results are synced before `work/` is renamed, and the folder is renamed to `OUT` last.
 //! Work is not synced; columns carry checksums instead ([`Mark`]), which are compared when a run
-//! continues.
+//! continues. If they differ, as after a power cut, the run begins again ([`begin_again_if_damaged`]).
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wonbon_documents::{Dates, FieldNames, Inputs};
 use wonbon_files::{PartialFolder, rename, replace};
+use wonbon_progress::Progress;
 
 use crate::columns::{ColumnWriter, Mark};
 use crate::error::{ClusterError, io};
@@ -125,6 +126,35 @@ impl RunFolder {
             self.partial.sync(None)?;
         }
         Ok(self.partial.publish()?)
+    }
+}
+
+/// Runs a job. If what an earlier run left of it is damaged, it is removed and the job begins again: everything in
+/// the folder comes from the inputs, and work is not synced, so a power cut may leave less than was noted.
+pub(crate) fn begin_again_if_damaged<T>(
+    output: &Path,
+    progress: &dyn Progress,
+    run: impl Fn() -> Result<T, ClusterError>,
+) -> Result<T, ClusterError> {
+    let partial = PartialFolder::of(output);
+    let is_damaged = |error: &ClusterError| match error {
+        ClusterError::Damaged { path } => path.starts_with(partial.path()),
+        ClusterError::Io { path, source, .. } => {
+            let kinds = [std::io::ErrorKind::NotFound, std::io::ErrorKind::UnexpectedEof];
+            kinds.contains(&source.kind()) && path.starts_with(partial.path())
+        }
+        _ => false,
+    };
+    let continues = partial.path().exists();
+    match run() {
+        Err(error) if continues && is_damaged(&error) => {
+            progress.say(&format!(
+                "what an earlier run left is not whole, so it begins again: {error}"
+            ));
+            partial.open_empty()?;
+            run()
+        }
+        ended => ended,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Finds the input files: paths and folders become numbered files with unique names.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,20 +11,31 @@ use crate::error::{InputError, io};
 use crate::fields::FieldNames;
 use crate::formats::read_field_names;
 use crate::limits::Limits;
+use crate::name_text::{name_text, write_name};
 use crate::open::STANDARD_INPUT;
 
 /// One file of the input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
     /// Where it is.
+    #[serde(serialize_with = "write_name")]
     pub path: PathBuf,
     /// Its name relative to what was asked for, different from those of all other files: where its
     /// kept rows go.
+    #[serde(serialize_with = "write_name")]
     pub name: PathBuf,
     /// Its size when the run began.
     pub bytes: u64,
     /// When it was changed last, in nanoseconds since 1970.
     pub modified: u128,
+}
+
+impl InputFile {
+    /// Where it is, as text that differs for different paths.
+    #[must_use]
+    pub fn path_text(&self) -> Cow<'_, str> {
+        name_text(&self.path)
+    }
 }
 
 /// A row, or a whole file, that is no document.
@@ -51,7 +63,7 @@ impl fmt::Display for Skipped {
 pub struct Inputs {
     /// The files, in order.
     pub files: Vec<InputFile>,
-    /// Files in folders that are of no known kind.
+    /// Files in folders that are of no known kind, links to folders, pipes and devices.
     pub unknown: Vec<PathBuf>,
     /// Which field of a row means what.
     pub fields: FieldNames,
@@ -66,7 +78,9 @@ pub struct Inputs {
 
 impl Inputs {
     /// Finds the files: a folder stands for the files in it, in the order of their names, at any
-    /// depth; hidden ones are left out. `-` is standard input, which can be read once.
+    /// depth; hidden ones are left out. Links to folders are not followed, because they may lead in circles
+    /// or elsewhere, and pipes in folders are not opened, because nobody may ever write to them. `-` is
+    /// standard input, which can be read once.
     ///
     /// # Errors
     ///
@@ -113,9 +127,9 @@ impl Inputs {
             if hidden {
                 continue;
             }
-            if path.is_dir() {
+            if path.is_dir() && !path.is_symlink() {
                 self.add_folder(top, &path)?;
-            } else if is_known(&path) {
+            } else if path.is_file() && is_known(&path) {
                 let name = path.strip_prefix(top).unwrap_or(&path).to_owned();
                 self.add_file(&path, name)?;
             } else {

@@ -24,6 +24,7 @@ mod fields;
 mod formats;
 mod inputs;
 mod limits;
+mod name_text;
 mod one_file;
 mod open;
 pub mod ordered;

@@ -32,7 +32,10 @@ mod replace;
 use std::path::PathBuf;
 
 pub use partial_folder::{MARK, PartialFolder, PartialFolderError};
-pub use private::{create_new_private_directory, create_private_directory, create_private_file};
+pub use private::{
+    create_directory_durably, create_new_private_directory, create_private_directory,
+    create_private_file,
+};
 pub use replace::{
     ReplacedFile, move_file, publish_file, remove_leftovers, rename, replace, sync_directory,
 };

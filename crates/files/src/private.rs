@@ -1,4 +1,4 @@
-//! Files and directories for their owner only.
+//! Files and directories for their owner only, and directories whose names are durable.
 //!
 //! Stores, backups, jobs and tokens hold what others may not read. Whatever we create for them gets the
 //! mode 0700 or 0600. The mode of what exists already is the choice of whoever made it and is never
@@ -8,16 +8,26 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::path::Path;
 
 use crate::FileError;
-use crate::replace::failed;
+use crate::replace::{directory_of, failed, sync_directory};
 
 /// Creates a directory with those above it that are missing, each for its owner only. One that exists
-/// stays as it is.
+/// stays as it is. Their names are durable afterwards.
 ///
 /// # Errors
 ///
 /// Why it could not be created.
 pub fn create_private_directory(path: &Path) -> Result<(), FileError> {
-    create_directory(path, true)
+    create_directory(path, true, true)
+}
+
+/// Creates a directory with those above it that are missing, with the usual modes. Their names are durable
+/// afterwards.
+///
+/// # Errors
+///
+/// Why it could not be created.
+pub fn create_directory_durably(path: &Path) -> Result<(), FileError> {
+    create_directory(path, true, false)
 }
 
 /// Creates a directory for its owner only, where there is none.
@@ -26,18 +36,22 @@ pub fn create_private_directory(path: &Path) -> Result<(), FileError> {
 ///
 /// Why it could not be created: something is there, or the directory above is missing.
 pub fn create_new_private_directory(path: &Path) -> Result<(), FileError> {
-    create_directory(path, false)
+    create_directory(path, false, true)
 }
 
-fn create_directory(path: &Path, recursive: bool) -> Result<(), FileError> {
+fn create_directory(path: &Path, recursive: bool, is_private: bool) -> Result<(), FileError> {
+    // A file that is synced is lost all the same if the name of a directory above it was not.
+    let above = path.ancestors().take_while(|above| !above.as_os_str().is_empty());
+    let missing = above.take_while(|above| above.symlink_metadata().is_err()).count();
     let mut builder = DirBuilder::new();
     builder.recursive(recursive);
     #[cfg(unix)]
-    {
+    if is_private {
         use std::os::unix::fs::DirBuilderExt as _;
         builder.mode(0o700);
     }
-    builder.create(path).map_err(failed("make", path))
+    builder.create(path).map_err(failed("make", path))?;
+    path.ancestors().take(missing).try_for_each(|made| sync_directory(directory_of(made)))
 }
 
 /// Creates an empty file for its owner only, for whoever opens it by its name, SQLite say. No file may

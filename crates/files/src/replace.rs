@@ -27,7 +27,7 @@ pub(crate) fn failed(
 }
 
 /// The directory that holds a file.
-fn directory_of(path: &Path) -> &Path {
+pub(crate) fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

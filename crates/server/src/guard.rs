@@ -22,6 +22,7 @@ use wonbon_app::tokens::{Scope, Token};
 use wonbon_time::Timestamp;
 
 use crate::body_budget::{RequestRoom, client_ip};
+use crate::metrics::Counted;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -41,7 +42,7 @@ pub(crate) async fn guard(
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("elsewhere", MatchedPath::as_str);
-    service.metrics.requests.inc();
+    let counted = Counted::begin(&service.metrics.requests);
     let reader = page_reader(&service, &request);
     let mut response = match service.requests.clone().try_acquire_owned() {
         Err(_) => Problem::new(
@@ -64,7 +65,7 @@ pub(crate) async fn guard(
             Err(problem) => problem.into_response(),
         },
     };
-    service.metrics.requests.dec();
+    drop(counted);
     if let Some(problem) = response.extensions_mut().remove::<Problem>()
         && let Some(reader) = reader
     {

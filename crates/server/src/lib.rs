@@ -28,6 +28,7 @@ mod connection;
 mod document_request;
 mod forms;
 mod guard;
+mod inquiry;
 mod json_address;
 mod listen;
 mod logging;

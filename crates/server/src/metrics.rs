@@ -68,6 +68,22 @@ pub(crate) struct Metrics {
     pub(crate) questions: Gauge,
 }
 
+/// Something that is under way, until it is dropped: what a client gives up half-way is counted off too.
+pub(crate) struct Counted(Gauge);
+
+impl Counted {
+    pub(crate) fn begin(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Counted(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
 impl Metrics {
     /// For these routes.
     pub(crate) fn new(routes: impl Iterator<Item = (&'static str, &'static str)>) -> Self {

@@ -19,10 +19,10 @@ use crate::api::{
     collapse, compare, decisions, documents, families, health, job_events, jobs, places, search,
     texts,
 };
+use crate::inquiry::Inquiry;
 use crate::messages::Say;
 use crate::pages::{coded_paragraph, frame};
 use crate::problem::{Code, Problem};
-use crate::service::Service;
 use crate::view::{Reader, Reply};
 
 #[derive(OpenApi)]
@@ -105,7 +105,7 @@ pub(crate) async fn openapi() -> Response {
 }
 
 /// `/docs`: the description as a page.
-pub(crate) fn docs(_: &Service, _asked: Nothing, reader: &Reader) -> Result<Reply, Problem> {
+pub(crate) fn docs(_: &Inquiry, _asked: Nothing, reader: &Reader) -> Result<Reply, Problem> {
     let mut page = frame::page(reader, reader.say(Say::Docs));
     page.heading(reader.say(Say::Docs));
     page.lead(reader.say(Say::DocsLead));

@@ -243,6 +243,7 @@ impl From<StoreError> for Problem {
             StoreError::NotAsExpected { .. } => Code::NotAsExpected,
             StoreError::SweepTooEarly { .. } => Code::SweepTooEarly,
             StoreError::AlreadyThere { .. } => Code::AlreadyThere,
+            StoreError::Cancelled => Code::TookTooLong,
             StoreError::DiskFull => Code::DiskFull,
             StoreError::WriteFailed { .. } | StoreError::Stopped { .. } => Code::WriteFailed,
             StoreError::ReadOnly { .. } => Code::ShuttingDown,

@@ -16,6 +16,7 @@ use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
 use crate::body_budget::RequestRoom;
+use crate::inquiry::Inquiry;
 use crate::json_address::redirect_to_json;
 use crate::problem::{Code, Problem};
 use crate::service::Service;
@@ -215,7 +216,7 @@ async fn form_values<P: DeserializeOwned>(parts: &Parts, body: Bytes) -> Result<
 
 /// A function that answers a question for a program or a person: `V` is a [`View`], or a [`Reader`] for
 /// what only people ask.
-pub(crate) type Answers<P, V = View> = fn(&Service, P, &V) -> Result<Reply, Problem>;
+pub(crate) type Answers<P, V = View> = fn(&Inquiry, P, &V) -> Result<Reply, Problem>;
 
 /// A question whose parameters stand in the address.
 pub(crate) fn question<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>

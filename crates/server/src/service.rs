@@ -10,12 +10,14 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 use wonbon_app::jobs::{Jobs, JobsConfig};
 use wonbon_app::tokens::{Scope, TokenError, TokenFile, random_bytes};
+use wonbon_progress::Cancellation;
 use wonbon_store::Store;
 
 use crate::adding::Adding;
 use crate::answer_threads::AnswerThreads;
 use crate::body_budget::BodyBudget;
-use crate::metrics::Metrics;
+use crate::inquiry::Inquiry;
+use crate::metrics::{Counted, Metrics};
 use crate::problem::{Code, Problem};
 use crate::rate::{Buckets, Rate};
 
@@ -232,19 +234,21 @@ impl Service {
     }
 
     /// Answers something that reads or computes for longer, on a thread for such things; as many at once
-    /// as [`Limits::questions`] says.
+    /// as [`Limits::questions`] says. It is cancelled when its time is up, and when this future is dropped
+    /// because its client disconnected.
     pub(crate) async fn answer<T: Send + 'static>(
         self: &Arc<Self>,
-        question: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
+        question: impl FnOnce(&Inquiry) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.metrics.questions.inc();
-        let asked = self.clone();
+        let _counted = Counted::begin(&self.metrics.questions);
+        let cancellation = Cancellation::after(self.config.limits.answer_time);
+        let asked = Inquiry::new(self.clone(), cancellation.clone());
+        let _cancels = CancelOnDrop(cancellation);
         let answered = async {
             let answer = self.threads.run(move || question(&asked)).await;
             answer.unwrap_or_else(|error| Err(Problem::inside(Code::Failed, &error)))
         };
         let answer = tokio::time::timeout(self.config.limits.answer_time, answered).await;
-        self.metrics.questions.dec();
         answer.unwrap_or_else(|_| {
             let seconds = self.config.limits.answer_time.as_secs_f64();
             let detail = format!("there was no answer within {seconds} seconds");
@@ -256,10 +260,10 @@ impl Service {
     /// removes a document. It is given up only while it waits for a thread; then it is never begun.
     pub(crate) async fn act<T: Send + 'static>(
         self: &Arc<Self>,
-        action: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
+        action: impl FnOnce(&Inquiry) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.metrics.questions.inc();
-        let asked = self.clone();
+        let _counted = Counted::begin(&self.metrics.questions);
+        let asked = Inquiry::new(self.clone(), Cancellation::default());
         // Set by whoever is first: the thread that begins, or the one that gives up.
         let settled = Arc::new(AtomicBool::new(false));
         let begins = settled.clone();
@@ -273,12 +277,20 @@ impl Service {
             Err(_) if settled.swap(true, Ordering::AcqRel) => answer.await,
             Err(_) => Ok(None),
         };
-        self.metrics.questions.dec();
         match answer {
             Ok(Some(answer)) => answer,
             Ok(None) => Err(Problem::new(Code::TookTooLong, "it was not begun and will not be")),
             Err(error) => Err(Problem::inside(Code::Failed, &error)),
         }
+    }
+}
+
+/// Cancels a question when whoever waits for its answer goes away.
+struct CancelOnDrop(Cancellation);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 
@@ -323,6 +335,46 @@ mod tests {
         });
         assert_eq!(asked.await.unwrap_err().code, Code::TookTooLong);
         go.send(()).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_question_stops_when_its_time_is_up_or_its_client_has_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let service = service(folder.path(), 2);
+        // Never ends by itself; its end is told.
+        let endless = || {
+            let (began, begun) = tokio::sync::oneshot::channel();
+            let (told, heard) = std::sync::mpsc::channel();
+            let question = move |service: &Inquiry| {
+                let _ = began.send(());
+                while service.go_on().is_ok() {
+                    std::thread::yield_now();
+                }
+                let asked = service.store.get("a").unwrap_err();
+                told.send(matches!(asked, wonbon_store::StoreError::Cancelled)).unwrap();
+                Ok(())
+            };
+            (question, begun, heard)
+        };
+        // On a busy machine the time may be up before a thread begins; then it never does.
+        loop {
+            let (question, _begun, stopped) = endless();
+            assert_eq!(service.answer(question).await.unwrap_err().code, Code::TookTooLong);
+            if let Ok(stopped) = stopped.recv() {
+                break assert!(stopped);
+            }
+        }
+        loop {
+            let (question, begun, stopped) = endless();
+            tokio::select! {
+                answer = service.answer(question) => assert!(answer.is_err()),
+                _ = begun => {}
+            }
+            if let Ok(stopped) = stopped.recv() {
+                break assert!(stopped);
+            }
+        }
+        assert_eq!(service.metrics.questions.get(), 0);
     }
 
     #[tokio::test]

@@ -116,6 +116,9 @@ pub enum StoreError {
         /// The directory.
         path: PathBuf,
     },
+    /// The deadline of a question has passed, or nobody waits for its answer any more.
+    #[error("the question was given up: its time is over, or nobody waits for the answer")]
+    Cancelled,
     /// The disk is full; what was acknowledged is safe, and reading continues.
     #[error("the disk is full: nothing of this was stored")]
     DiskFull,
@@ -234,14 +237,18 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
         match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => StoreError::Cancelled,
             Some(ErrorCode::DiskFull) => StoreError::DiskFull,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged {
                 path: PathBuf::from("documents.sqlite"),
                 what: error.to_string(),
             },
-            Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
-                StoreError::WriteFailed { what: error.to_string() }
-            }
+            Some(
+                ErrorCode::SystemIoFailure
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::OutOfMemory,
+            ) => StoreError::WriteFailed { what: error.to_string() },
             _ => StoreError::Database(error),
         }
     }
@@ -256,6 +263,7 @@ impl StoreError {
                 StoreError::Damaged { path: path.clone(), what: what.clone() }
             }
             StoreError::Stopped { what } => StoreError::Stopped { what: what.clone() },
+            StoreError::WriteFailed { what } => StoreError::WriteFailed { what: what.clone() },
             StoreError::SweepTooEarly { sweep, latest } => {
                 StoreError::SweepTooEarly { sweep: *sweep, latest: *latest }
             }

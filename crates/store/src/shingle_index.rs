@@ -117,6 +117,12 @@ impl Derived for ShingleFollowing {
         if after_damage {
             opened.index.forget();
         }
+        if self.writes
+            && let Err(why) = opened.index.reader().check()
+        {
+            opened.index.forget();
+            opened.rebuilt = Some(why);
+        }
         if let Some(why) = opened.rebuilt {
             *self.state.rebuilt.write().expect("no one panics with it") = Some(why.to_string());
         }

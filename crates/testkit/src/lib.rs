@@ -8,6 +8,8 @@
 pub mod cluster;
 pub mod corpora;
 pub mod crawl;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod disk;
 pub mod generate;
 #[cfg(feature = "golden")]
 pub mod golden;

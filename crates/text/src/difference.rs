@@ -113,14 +113,21 @@ pub struct Difference {
 /// ```
 #[must_use]
 pub fn difference(left: &str, right: &str) -> Difference {
+    difference_until(left, right, &|| false).expect("nobody asks to stop")
+}
+
+/// As [`difference`]; `None` when `stop` says to stop. It is asked before each step that may take
+/// milliseconds: two texts of 16 MB take seconds.
+#[must_use]
+pub fn difference_until(left: &str, right: &str, stop: &dyn Fn() -> bool) -> Option<Difference> {
     let mut numbers = HashMap::new();
     let left = number_words(left, &mut numbers);
     let right = number_words(right, &mut numbers);
-    let pairs = align::align_words(&left.numbers, &right.numbers);
+    let pairs = align::align_words(&left.numbers, &right.numbers, stop)?;
     let spans = spans(&pairs, left.len(), right.len());
     let moved = moved::moved_blocks(&left.numbers, &right.numbers, &spans);
     let spans = moved::cut_spans(spans, &moved);
-    Difference { left, right, spans, moved }
+    (!stop()).then_some(Difference { left, right, spans, moved })
 }
 
 fn number_words(text: &str, numbers: &mut HashMap<Box<str>, u32>) -> NumberedWords {

@@ -111,7 +111,7 @@ fn same_inputs(entry: &Entry, found: &Inputs) -> Result<(), String> {
 fn first_difference(before: &[InputFile], now: &[InputFile]) -> Option<String> {
     for (old, new) in before.iter().zip(now) {
         let name = old.name.display();
-        if old.path != new.path {
+        if old.path_text() != new.path_text() {
             return Some(format!("{name} was where {} is now", new.name.display()));
         }
         if old.bytes != new.bytes {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use wonbon_app::collapse::{CollapseQuestion, Fate, RankedResult};
 use wonbon_app::parameters::USUAL_THRESHOLD;
 use wonbon_documents::{open, read_whole};
+use wonbon_progress::Cancellation;
 use wonbon_store::Store;
 use wonbon_text::shingles::DEFAULT_SHINGLE_WORDS;
 
@@ -80,10 +81,11 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let question =
         CollapseQuestion { results, threshold: Some(args.threshold), budget: args.budget };
     let mut store: Option<Store> = None;
-    let collapsed = question.collapse(args.shingle, None, || match &store {
-        Some(store) => Ok(store.clone()),
-        None => open_to_read(directory).map(|opened| store.insert(opened).clone()),
-    })?;
+    let collapsed =
+        question.collapse(args.shingle, None, &Cancellation::default(), || match &store {
+            Some(store) => Ok(store.clone()),
+            None => open_to_read(directory).map(|opened| store.insert(opened).clone()),
+        })?;
 
     let mut output = Output::new();
     let mut late = 0;

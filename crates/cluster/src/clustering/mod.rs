@@ -44,7 +44,7 @@ use crate::error::{ClusterError, io};
 use crate::keep::Keep;
 use crate::order::{NOBODY, Representatives};
 use crate::progress::{PhaseClock, PhaseTime};
-use crate::run_folder::{self, FINISHED_BEFORE, RunFolder};
+use crate::run_folder::{self, FINISHED_BEFORE, RunFolder, begin_again_if_damaged};
 use crate::union_find::UnionFind;
 use cluster_files::{CLUSTERS, LOOKUPS, write_addresses, write_clusters};
 use components::{find_components, join_by_super_shingles};
@@ -254,6 +254,13 @@ impl ClusterMethod {
 /// As [`ClusterError`] says. What is finished stays in `OUT.partial`, and the same run continues from
 /// there: after the last finished part of the sketches, or after the merged pairs.
 pub fn cluster(
+    config: &ClusterConfig,
+    progress: &dyn Progress,
+) -> Result<ClusterSummary, ClusterError> {
+    begin_again_if_damaged(&config.output, progress, || cluster_once(config, progress))
+}
+
+fn cluster_once(
     config: &ClusterConfig,
     progress: &dyn Progress,
 ) -> Result<ClusterSummary, ClusterError> {

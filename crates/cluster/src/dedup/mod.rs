@@ -38,7 +38,7 @@ use crate::passages::Removal;
 use crate::progress::PhaseClock;
 use crate::report::{Report, ShownFamily, shown_families};
 use crate::row_writers::{RowPassages, Selection};
-use crate::run_folder::{self, FINISHED_BEFORE, RunFolder};
+use crate::run_folder::{self, FINISHED_BEFORE, RunFolder, begin_again_if_damaged};
 use crate::sketching::Sketcher;
 use crate::strings::StringColumn;
 use crate::verdicts::Verdicts;
@@ -89,6 +89,10 @@ pub struct DedupConfig {
 /// As [`ClusterError`] says. What is finished stays in `OUT.partial`, and the same run continues
 /// from there.
 pub fn dedup(config: &DedupConfig, progress: &dyn Progress) -> Result<DedupSummary, ClusterError> {
+    begin_again_if_damaged(&config.output, progress, || dedup_once(config, progress))
+}
+
+fn dedup_once(config: &DedupConfig, progress: &dyn Progress) -> Result<DedupSummary, ClusterError> {
     let job = Job::new(config)?;
     if let Some(summary) = job.folder.finished_summary(&job.plan)? {
         progress.say(FINISHED_BEFORE);

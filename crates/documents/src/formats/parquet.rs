@@ -37,6 +37,7 @@ use crate::binary::is_binary;
 use crate::error::{InputError, io};
 use crate::inputs::InputFile;
 use crate::limits::Limits;
+use crate::name_text::name_text;
 use crate::open::Source;
 use crate::resolve::{Value, Values, resolve};
 
@@ -296,7 +297,7 @@ impl FormatRows for TableRows {
                 redirect: value_in(redirects, row),
                 ranking: value_in(ranking, row),
             };
-            let place = || Some(format!("{}:{number}", file.name.display()));
+            let place = || Some(format!("{}:{number}", name_text(&file.name)));
             let outcome = match resolve(values, names, place) {
                 Ok(document) => RowOutcome::Document(document),
                 Err(error) => RowOutcome::Refused(error.to_string()),

@@ -11,6 +11,7 @@ use crate::document::{Content, Document};
 use crate::error::InputError;
 use crate::inputs::InputFile;
 use crate::limits::Limits;
+use crate::name_text::name_text;
 use crate::one_file::read_text_bytes;
 use crate::open::{Source, open_within};
 
@@ -88,7 +89,7 @@ impl FormatRows for WholeFile {
         };
         self.bytes = bytes.len() as u64;
         let content = Content::Bytes { bytes: bytes.into(), charset: None };
-        let id = file.name.display().to_string();
+        let id = name_text(&file.name);
         each(None, RowOutcome::Document(Document::new(id, content)));
     }
 }

@@ -31,6 +31,10 @@ use crate::{IndexError, Row};
 
 const MAGIC: &[u8; 8] = b"wonbonSH";
 const VERSION: u32 = 1;
+/// Postings up to so many bytes are checked whenever a segment is opened: those of 200,000 documents. Those of larger
+/// ones are checked by whoever opens the index to write, in a thread of its own.
+const CHECKED_AT_ONCE: usize = 32 << 20;
+
 const HEADER_BYTES: usize = 64;
 const DOCUMENT_BYTES: usize = 12;
 const CHECKSUM_BYTES: usize = 8;
@@ -115,13 +119,18 @@ impl Segment {
         Self::of_bytes(SegmentBytes::Owned(bytes), None, seed).expect("it was just written")
     }
 
-    /// Opens a file; header and tables are checked.
+    /// Opens a file. Header and tables are checked, and the postings of a file that is read in
+    /// milliseconds: a flipped bit among them would hide documents, and nobody would know.
     pub(super) fn open(path: &Path, seed: u64) -> Result<Segment, IndexError> {
         let io = |source| IndexError::Io { doing: "open", path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
         let bytes = SegmentBytes::map(&file).map_err(io)?;
-        Self::of_bytes(bytes, Some(path.to_owned()), seed)
-            .map_err(|what| IndexError::DamagedShingles { path: path.to_owned(), what })
+        let segment = Self::of_bytes(bytes, Some(path.to_owned()), seed)
+            .map_err(|what| IndexError::DamagedShingles { path: path.to_owned(), what })?;
+        if segment.posting_bytes <= CHECKED_AT_ONCE {
+            segment.check()?;
+        }
+        Ok(segment)
     }
 
     fn of_bytes(

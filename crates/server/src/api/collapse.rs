@@ -3,8 +3,8 @@
 use wonbon_app::answers::CollapseAnswer;
 use wonbon_app::collapse::CollapseQuestion;
 
+use crate::inquiry::Inquiry;
 use crate::problem::Problem;
-use crate::service::Service;
 use crate::view::{Reply, View};
 
 /// Puts near-copies in ranked results behind the best-ranked one.
@@ -17,12 +17,13 @@ use crate::view::{Reply, View};
     responses((status = 200, body = CollapseAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn collapse(
-    service: &Service,
+    service: &Inquiry,
     asked: CollapseQuestion,
     _view: &View,
 ) -> Result<Reply, Problem> {
     let words = service.store.params().shingle_words;
     let most_time = Some(service.config.limits.answer_time);
-    let collapsed = asked.collapse(words, most_time, || Ok::<_, Problem>(service.store.clone()))?;
+    let store = || Ok::<_, Problem>(service.store.clone());
+    let collapsed = asked.collapse(words, most_time, service.cancellation(), store)?;
     Ok(Reply::json(&collapsed.answer()))
 }

@@ -4,31 +4,39 @@ use wonbon_app::answers;
 use wonbon_app::compare::{
     CompareConfig, CompareQuestion, ComparedTexts, ComparisonRequest, NamedText,
 };
-use wonbon_text::difference::difference;
+use wonbon_text::difference::{Difference, difference_until};
 
+use crate::inquiry::Inquiry;
 use crate::pages;
 use crate::problem::{Code, Problem};
-use crate::service::Service;
 use crate::view::{Reply, View};
 
 fn compare_texts<'a>(
-    service: &Service,
+    service: &Inquiry,
     texts: &'a [NamedText; 2],
 ) -> Result<ComparedTexts<'a>, Problem> {
+    service.go_on()?;
     let config = CompareConfig::of_store(&service.store);
     ComparedTexts::of(texts.each_ref().map(NamedText::to_compare), &config)
         .map_err(|error| Problem::inside(Code::Failed, &error))
 }
 
 fn answer_comparison(
-    service: &Service,
+    service: &Inquiry,
     texts: &[NamedText; 2],
     differences: bool,
 ) -> Result<Reply, Problem> {
     let compared = compare_texts(service, texts)?;
     let [a, b] = &compared.sides;
-    let found = differences.then(|| difference(a.text, b.text));
+    let found = if differences { Some(find_differences(service, a.text, b.text)?) } else { None };
     Ok(Reply::json(&compared.answer(found.as_ref())))
+}
+
+/// Where two texts differ, unless nobody waits for it any more.
+fn find_differences(service: &Inquiry, a: &str, b: &str) -> Result<Difference, Problem> {
+    let found = difference_until(a, b, &|| service.cancellation().is_cancelled());
+    service.go_on()?;
+    found.ok_or_else(|| Problem::new(Code::TookTooLong, "the comparison was given up"))
 }
 
 /// What two stored documents share.
@@ -41,7 +49,7 @@ fn answer_comparison(
     responses((status = 200, body = answers::Comparison), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn compare(
-    service: &Service,
+    service: &Inquiry,
     asked: CompareQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
@@ -55,7 +63,9 @@ pub(crate) fn compare(
         }
         (View::Page(reader), Some(texts)) => {
             let compared = compare_texts(service, texts)?;
-            Ok(pages::compare_page(reader, &asked, Some((texts, &compared))))
+            let [a, b] = &compared.sides;
+            let found = find_differences(service, a.text, b.text)?;
+            Ok(pages::compare_page(reader, &asked, Some((texts, &compared, &found))))
         }
         (View::Page(reader), None) => Ok(pages::compare_page(reader, &asked, None)),
     }
@@ -71,7 +81,7 @@ pub(crate) fn compare(
     responses((status = 200, body = answers::Comparison), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn post_compare(
-    service: &Service,
+    service: &Inquiry,
     asked: ComparisonRequest,
     _view: &View,
 ) -> Result<Reply, Problem> {

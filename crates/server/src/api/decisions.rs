@@ -18,6 +18,7 @@ use wonbon_store::{By, Decision, DecisionEntry, Expected};
 
 use super::documents::{edit_mark, expected};
 use crate::guard::Who;
+use crate::inquiry::Inquiry;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::request::parameters_sent;
@@ -190,7 +191,7 @@ where
     responses((status = 200, body = answers::DecisionsAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn decisions(
-    service: &Service,
+    service: &Inquiry,
     asked: DecisionsQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {

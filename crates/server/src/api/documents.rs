@@ -13,13 +13,14 @@ use utoipa::IntoParams;
 use wonbon_app::answers;
 use wonbon_app::intake::{IntakeName, Outcome};
 use wonbon_app::questions::{self, DocumentsQuestion};
-use wonbon_store::{Edit, Expected, Stored, StoredDocument};
+use wonbon_store::{Edit, Expected, Store, Stored, StoredDocument};
 use wonbon_time::Timestamp;
 
 use crate::document_request::{
     AddOptions, AddParameters, DocumentRequest, SentDocument, key_missing,
 };
 use crate::guard::Who;
+use crate::inquiry::Inquiry;
 use crate::problem::{Code, Problem};
 use crate::request::{ContentKind, from_address, whole_body};
 use crate::service::Service;
@@ -82,7 +83,7 @@ pub(crate) async fn add(State(service): State<Arc<Service>>, request: Request) -
         let ready = if sent.body.len() <= SMALL {
             sent.prepare(&service.store, options, expected)?
         } else {
-            let prepare = move |service: &Service| sent.prepare(&service.store, options, expected);
+            let prepare = move |service: &Inquiry| sent.prepare(&service.store, options, expected);
             service.answer(prepare).await?
         };
         let (name, receiver) = service.adding.submit(ready, since, room)?;
@@ -187,9 +188,9 @@ pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request)
         let body = whole_body(&service, &parts, body).await?;
         let sent = SentDocument { kind, parameters, body };
         if sent.body.len() <= SMALL {
-            checked(&service, &sent, options)
+            checked(&service.store, &sent, options)
         } else {
-            service.answer(move |service| checked(service, &sent, options)).await
+            service.answer(move |service| checked(&service.store, &sent, options)).await
         }
     };
     let checked: Result<Reply, Problem> = checked.await;
@@ -199,10 +200,10 @@ pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request)
 /// What a document is called that was given no name.
 const UNNAMED: &str = "(unnamed)";
 
-fn checked(service: &Service, sent: &SentDocument, options: AddOptions) -> Result<Reply, Problem> {
+fn checked(store: &Store, sent: &SentDocument, options: AddOptions) -> Result<Reply, Problem> {
     let since = Instant::now();
     sent.read(Some(UNNAMED), |document| {
-        let verdict = options.intake(&service.store).check(document)?;
+        let verdict = options.intake(store).check(document)?;
         let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
         Ok(Reply::json(&answers::Checked::of(&document.id, &verdict, microseconds)))
     })
@@ -231,7 +232,7 @@ pub(crate) struct KeyParameters {
     responses((status = 200, body = answers::DocumentList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn list(
-    service: &Service,
+    service: &Inquiry,
     asked: KeyParameters,
     _view: &View,
 ) -> Result<Reply, Problem> {
@@ -242,7 +243,7 @@ pub(crate) fn list(
     Ok(Reply::json(&question.ask(&service.store)?.answer()))
 }
 
-fn shown(service: &Service, key: &str) -> Result<Reply, Problem> {
+fn shown(service: &Inquiry, key: &str) -> Result<Reply, Problem> {
     let document = questions::document(&service.store, key)?;
     Ok(Reply::json(&answers::Document::of(&document)).with_header(ETAG, edit_mark(&document)))
 }

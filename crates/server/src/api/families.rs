@@ -3,9 +3,9 @@
 use wonbon_app::answers::{FamiliesAnswer, FamilyAnswer};
 use wonbon_app::questions::{FamiliesQuestion, FamilyFound, FamilyQuestion};
 
+use crate::inquiry::Inquiry;
 use crate::pages;
 use crate::problem::Problem;
-use crate::service::Service;
 use crate::view::{Reply, View};
 
 /// Families, the largest first.
@@ -18,7 +18,7 @@ use crate::view::{Reply, View};
     responses((status = 200, body = FamiliesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn families(
-    service: &Service,
+    service: &Inquiry,
     asked: FamiliesQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
@@ -39,7 +39,7 @@ pub(crate) fn families(
     responses((status = 200, body = FamilyAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn family(
-    service: &Service,
+    service: &Inquiry,
     asked: FamilyQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {

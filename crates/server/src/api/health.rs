@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use wonbon_app::answers;
 
 use super::places::Nothing;
+use crate::inquiry::Inquiry;
 use crate::metrics::CONTENT_TYPE;
 use crate::pages;
 use crate::problem::{Code, Problem};
@@ -53,7 +54,7 @@ pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     description = "What the store holds, how it decides, and what it takes on disk and in memory.",
     responses((status = 200, body = answers::Status), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
-pub(crate) fn status(service: &Service, _asked: Nothing, view: &View) -> Result<Reply, Problem> {
+pub(crate) fn status(service: &Inquiry, _asked: Nothing, view: &View) -> Result<Reply, Problem> {
     let mut status = answers::Status::of(&service.store, service.open_seconds)?;
     // Whoever may read the store need not know where on the machine it is.
     status.store = name_of(service.store.directory());
@@ -94,7 +95,7 @@ pub(crate) struct BackupAnswer {
     responses((status = 200, body = BackupAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn backup(
-    service: &Service,
+    service: &Inquiry,
     asked: BackupQuestion,
     _view: &View,
 ) -> Result<Reply, Problem> {

@@ -15,6 +15,7 @@ use wonbon_app::requests::JobRequest;
 use super::jobs::Change;
 use crate::forms::{Fields, field, request_from};
 use crate::guard::Who;
+use crate::inquiry::Inquiry;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::request::parameters_sent;
@@ -32,7 +33,7 @@ pub(crate) struct JobQuestion {
 
 /// `/job`: one job, for people.
 pub(crate) fn job_page(
-    service: &Service,
+    service: &Inquiry,
     asked: JobQuestion,
     reader: &Reader,
 ) -> Result<Reply, Problem> {
@@ -48,7 +49,7 @@ pub(crate) struct CrawlQuestion {
 
 /// `/crawl`: start one, and watch one.
 pub(crate) fn crawl_page(
-    service: &Service,
+    service: &Inquiry,
     asked: CrawlQuestion,
     reader: &Reader,
 ) -> Result<Reply, Problem> {

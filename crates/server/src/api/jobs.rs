@@ -16,6 +16,7 @@ use wonbon_app::jobs::{Job, Jobs, JobsQuestion, Wanted};
 use wonbon_app::requests::JobRequest;
 
 use crate::guard::Who;
+use crate::inquiry::Inquiry;
 use crate::pages;
 use crate::problem::{Code, Problem};
 use crate::request::parameters_sent;
@@ -31,7 +32,7 @@ use crate::view::{Reply, View};
     params(JobsQuestion),
     responses((status = 200, body = JobList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
-pub(crate) fn list(service: &Service, asked: JobsQuestion, view: &View) -> Result<Reply, Problem> {
+pub(crate) fn list(service: &Inquiry, asked: JobsQuestion, view: &View) -> Result<Reply, Problem> {
     let jobs = match (service.jobs(), view) {
         (Ok(jobs), _) => jobs,
         (Err(_), View::Page(reader)) => return Ok(pages::no_jobs_page(reader, "/jobs")),

@@ -7,9 +7,9 @@ use wonbon_app::questions::{
     self, ChangesFound, ChangesParameters, PlaceQuestion, ReportQuestion, non_empty,
 };
 
+use crate::inquiry::Inquiry;
 use crate::pages;
 use crate::problem::Problem;
-use crate::service::Service;
 use crate::view::{Reply, View};
 
 /// Where the document of an address is now.
@@ -22,7 +22,7 @@ use crate::view::{Reply, View};
     responses((status = 200, body = answers::Moved), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn moved(
-    service: &Service,
+    service: &Inquiry,
     asked: PlaceQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
@@ -47,7 +47,7 @@ pub(crate) fn moved(
     responses((status = 200, body = answers::Copies), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn copies(
-    service: &Service,
+    service: &Inquiry,
     asked: PlaceQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
@@ -72,7 +72,7 @@ pub(crate) fn copies(
     responses((status = 200, body = answers::ChangesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn changes(
-    service: &Service,
+    service: &Inquiry,
     asked: ChangesParameters,
     view: &View,
 ) -> Result<Reply, Problem> {
@@ -106,7 +106,7 @@ pub(crate) struct WatchParameters {
     description = "The documents whose copies are watched.",
     responses((status = 200, body = WatchList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
-pub(crate) fn watched(service: &Service, _asked: Nothing, _view: &View) -> Result<Reply, Problem> {
+pub(crate) fn watched(service: &Inquiry, _asked: Nothing, _view: &View) -> Result<Reply, Problem> {
     Ok(Reply::json(&WatchList::of(&service.store.watched()?)))
 }
 
@@ -124,7 +124,7 @@ pub(crate) struct Nothing {}
     responses((status = 200, body = WatchList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn watch(
-    service: &Service,
+    service: &Inquiry,
     asked: WatchParameters,
     view: &View,
 ) -> Result<Reply, Problem> {
@@ -150,7 +150,7 @@ pub(crate) fn watch(
     responses((status = 200, body = WatchList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn unwatch(
-    service: &Service,
+    service: &Inquiry,
     asked: PlaceQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
@@ -168,7 +168,7 @@ pub(crate) fn unwatch(
     responses((status = 200, body = WatchReports), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn report(
-    service: &Service,
+    service: &Inquiry,
     asked: ReportQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {

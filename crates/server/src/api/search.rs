@@ -6,6 +6,7 @@
 use wonbon_app::answers::SearchAnswer;
 use wonbon_app::questions::SearchQuestion;
 
+use crate::inquiry::Inquiry;
 use crate::pages;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -44,7 +45,7 @@ pub(crate) fn brief_search(
     responses((status = 200, body = SearchAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn search(
-    service: &Service,
+    service: &Inquiry,
     mut asked: SearchQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {

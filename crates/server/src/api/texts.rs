@@ -5,13 +5,13 @@ use wonbon_app::answers::{AskAnswer, MatchAnswer, PassagesAnswer, SourcesAnswer}
 use wonbon_app::questions::{TextQuestion, non_empty};
 use wonbon_store::Measure;
 
+use crate::inquiry::Inquiry;
 use crate::pages;
 use crate::problem::Problem;
-use crate::service::Service;
 use crate::view::{Reply, View};
 
 fn answer_match(
-    service: &Service,
+    service: &Inquiry,
     asked: &TextQuestion,
     measure: Measure,
 ) -> Result<Reply, Problem> {
@@ -31,7 +31,7 @@ macro_rules! text_questions {
             params(TextQuestion),
             responses((status = 200, body = MatchAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
         )]
-        pub(crate) fn $get(service: &Service, question: TextQuestion, _view: &View) -> Result<Reply, Problem> {
+        pub(crate) fn $get(service: &Inquiry, question: TextQuestion, _view: &View) -> Result<Reply, Problem> {
             answer_match(service, &question, Measure::$measure)
         }
 
@@ -44,7 +44,7 @@ macro_rules! text_questions {
             request_body(content = TextQuestion, content_type = "application/json"),
             responses((status = 200, body = MatchAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
         )]
-        pub(crate) fn $post(service: &Service, question: TextQuestion, _view: &View) -> Result<Reply, Problem> {
+        pub(crate) fn $post(service: &Inquiry, question: TextQuestion, _view: &View) -> Result<Reply, Problem> {
             answer_match(service, &question, Measure::$measure)
         }
     )+};
@@ -66,7 +66,7 @@ text_questions! {
     responses((status = 200, body = SourcesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn sources(
-    service: &Service,
+    service: &Inquiry,
     asked: TextQuestion,
     _view: &View,
 ) -> Result<Reply, Problem> {
@@ -85,7 +85,7 @@ pub(crate) fn sources(
     responses((status = 200, body = SourcesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn post_sources(
-    service: &Service,
+    service: &Inquiry,
     asked: TextQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
@@ -138,7 +138,7 @@ pub(crate) fn post_passages(
     responses((status = 200, body = AskAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn post_ask(
-    service: &Service,
+    service: &Inquiry,
     asked: TextQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {
@@ -154,7 +154,7 @@ pub(crate) fn post_ask(
     params(TextQuestion),
     responses((status = 200, body = AskAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
-pub(crate) fn ask(service: &Service, asked: TextQuestion, view: &View) -> Result<Reply, Problem> {
+pub(crate) fn ask(service: &Inquiry, asked: TextQuestion, view: &View) -> Result<Reply, Problem> {
     if let View::Page(reader) = view
         && non_empty(&asked.key).is_none()
         && non_empty(&asked.text).is_none()

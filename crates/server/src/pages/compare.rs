@@ -3,7 +3,7 @@
 use maud::html;
 use wonbon_app::compare::{CompareQuestion, ComparedTexts, NamedText, Relation};
 use wonbon_pages::Compared;
-use wonbon_text::difference::difference;
+use wonbon_text::difference::Difference;
 
 use super::frame::{page, reply};
 use super::pieces::{Field, asking_form, document_link, time};
@@ -24,15 +24,15 @@ fn relation_word(reader: &Reader, relation: Relation) -> &'static str {
 pub(crate) fn compare_page(
     reader: &Reader,
     asked: &CompareQuestion,
-    found: Option<(&[NamedText; 2], &ComparedTexts<'_>)>,
+    found: Option<(&[NamedText; 2], &ComparedTexts<'_>, &Difference)>,
 ) -> Reply {
     let title = match &found {
-        Some((_, compared)) => relation_word(reader, compared.comparison.verdict),
+        Some((_, compared, _)) => relation_word(reader, compared.comparison.verdict),
         None => reader.say(Say::Compare),
     };
     let mut page = page(reader, title);
     page.heading(title);
-    if let Some((texts, compared)) = found {
+    if let Some((texts, compared, found)) = found {
         for (letter, text) in ["A", "B"].iter().zip(texts) {
             let when = text.document.as_ref().map(|document| time(document.created));
             let name = text.document.as_ref().and_then(|document| document.title.as_deref());
@@ -59,13 +59,12 @@ pub(crate) fn compare_page(
         page.paragraph(&agree);
         page.markup(html! { p.keys data-keys { (reader.say(Say::CompareKeys)) } });
         let [a, b] = &compared.sides;
-        let found = difference(a.text, b.text);
         page.side_by_side(&Compared {
             left_name: a.name,
             left: a.text,
             right_name: b.name,
             right: b.text,
-            found: &found,
+            found,
         });
     } else {
         page.lead(reader.say(Say::CompareLead));

@@ -9,9 +9,9 @@ use wonbon_store::{Decision, DecisionChange, DecisionEntry, Kind, StoredDocument
 
 use super::frame::{address, page, reply};
 use super::pieces::{document_link, form_mark, kind_mark, link, next_link, time};
+use crate::inquiry::Inquiry;
 use crate::messages::Say;
 use crate::problem::Problem;
-use crate::service::Service;
 use crate::view::{Reader, Reply};
 
 /// The pages that a form leads back to.
@@ -92,7 +92,7 @@ fn buttons(reader: &Reader, document: &StoredDocument) -> Markup {
 
 /// The last decision about a document that can be taken back.
 fn in_effect(
-    service: &Service,
+    service: &Inquiry,
     document: &StoredDocument,
 ) -> Result<Option<DecisionEntry>, Problem> {
     if document.decision.is_none() {
@@ -104,7 +104,7 @@ fn in_effect(
 /// After a decision: what was recorded, and the way back.
 pub(super) fn notice(
     page: &mut Page,
-    service: &Service,
+    service: &Inquiry,
     reader: &Reader,
     decided: Option<u64>,
     back: &str,
@@ -133,7 +133,7 @@ pub(super) fn notice(
 /// What is decided of a document, and the form to decide otherwise.
 pub(super) fn section(
     page: &mut Page,
-    service: &Service,
+    service: &Inquiry,
     reader: &Reader,
     document: &StoredDocument,
 ) -> Result<(), Problem> {
@@ -176,7 +176,7 @@ pub(super) fn section(
 
 /// What can be decided of a member, in a family's table.
 pub(super) fn member_cell(
-    service: &Service,
+    service: &Inquiry,
     reader: &Reader,
     document: &StoredDocument,
 ) -> Result<Cell, Problem> {

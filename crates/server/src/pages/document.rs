@@ -11,9 +11,9 @@ use super::pieces::{
     document_link, family_columns, family_row, kind_mark, link, outside_link, part, span, time,
     time_line,
 };
+use crate::inquiry::Inquiry;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
-use crate::service::Service;
 use crate::view::{Reader, Reply};
 
 /// Members of the family that are shown.
@@ -30,7 +30,7 @@ pub(crate) struct DocumentQuestion {
     decided: Option<u64>,
 }
 
-fn find(service: &Service, asked: &DocumentQuestion) -> Result<StoredDocument, Problem> {
+fn find(service: &Inquiry, asked: &DocumentQuestion) -> Result<StoredDocument, Problem> {
     let key = asked
         .key
         .as_deref()
@@ -40,7 +40,7 @@ fn find(service: &Service, asked: &DocumentQuestion) -> Result<StoredDocument, P
 
 /// `/raw`: the core text.
 pub(crate) fn raw(
-    service: &Service,
+    service: &Inquiry,
     asked: DocumentQuestion,
     _: &Reader,
 ) -> Result<Reply, Problem> {
@@ -49,7 +49,7 @@ pub(crate) fn raw(
 
 /// `/document`.
 pub(crate) fn document(
-    service: &Service,
+    service: &Inquiry,
     asked: DocumentQuestion,
     reader: &Reader,
 ) -> Result<Reply, Problem> {

@@ -10,9 +10,9 @@ use wonbon_text::shingles::Shingler;
 use super::decisions;
 use super::frame::{page, reply};
 use super::pieces::{document_link, family_columns, family_row, link, next_link, time, time_line};
+use crate::inquiry::Inquiry;
 use crate::messages::Say;
 use crate::problem::Problem;
-use crate::service::Service;
 use crate::view::{Reader, Reply};
 
 /// Documents in the matrix.
@@ -79,7 +79,7 @@ pub(crate) fn families_page(reader: &Reader, found: &Families, next: Option<Stri
 
 /// `/family`.
 pub(crate) fn family_page(
-    service: &Service,
+    service: &Inquiry,
     reader: &Reader,
     part: &FamilyPart,
     offset: usize,
@@ -122,7 +122,7 @@ pub(crate) fn family_page(
 }
 
 /// The exact resemblance of each pair.
-fn matrix(page: &mut Page, service: &Service, part: &FamilyPart) {
+fn matrix(page: &mut Page, service: &Inquiry, part: &FamilyPart) {
     let documents = &part.documents[..part.documents.len().min(MATRIX)];
     let mut shingler = Shingler::new(service.store.params().shingle_words);
     let sets: Vec<ElementSet> = documents

@@ -13,11 +13,11 @@ use sha2::{Digest, Sha256};
 use wonbon_pages::{ENGLISH, KOREAN, Page, STYLE, fill, finish_markup};
 
 use super::pieces::quoted;
+use crate::inquiry::Inquiry;
 use crate::json_address::json_address;
 use crate::messages::Say;
 use crate::problem::{Code, Problem};
 use crate::reasons::in_korean;
-use crate::service::Service;
 use crate::view::{LANGUAGE_COOKIE, Language, Reader, Reply, SCHEME_COOKIE, Scheme, set_cookie};
 
 /// The style of the pieces, then of what only the service has.
@@ -221,7 +221,7 @@ pub(crate) struct Choice {
 }
 
 /// `/choose`: remembers a language or light and dark, and goes back.
-pub(crate) fn choose(_: &Service, asked: Choice, _: &Reader) -> Result<Reply, Problem> {
+pub(crate) fn choose(_: &Inquiry, asked: Choice, _: &Reader) -> Result<Reply, Problem> {
     let mut reply = Reply::see_other(own_address(&asked.back));
     let language = asked.language.as_deref().and_then(Language::from_code);
     let scheme = asked.scheme.as_deref().and_then(Scheme::from_name);

@@ -11,9 +11,9 @@ use super::frame::{address, page, reply};
 use super::pieces::{coded_paragraph, document_link, form_mark, time};
 use crate::api::places::Nothing;
 use crate::api::texts;
+use crate::inquiry::Inquiry;
 use crate::messages::Say;
 use crate::problem::Problem;
-use crate::service::Service;
 use crate::view::{Reader, Reply, View};
 
 /// Documents that are shown as the latest.
@@ -23,7 +23,7 @@ const LATEST: usize = 12;
 const TEXT_WORDS: usize = 16;
 
 /// `/`.
-pub(crate) fn home(service: &Service, _: Nothing, reader: &Reader) -> Result<Reply, Problem> {
+pub(crate) fn home(service: &Inquiry, _: Nothing, reader: &Reader) -> Result<Reply, Problem> {
     let counts = service.store.counts()?;
     let latest = service.store.latest(None, LATEST)?;
     let mut page = page(reader, "");
@@ -95,7 +95,7 @@ pub(crate) struct Box {
 }
 
 /// `/go`: a known document is shown, an address looked for, a text asked about, words searched for.
-pub(crate) fn go(service: &Service, asked: Box, view: &View) -> Result<Reply, Problem> {
+pub(crate) fn go(service: &Inquiry, asked: Box, view: &View) -> Result<Reply, Problem> {
     let text = asked.q.trim();
     if text.is_empty() {
         return Ok(Reply::see_other("/"));

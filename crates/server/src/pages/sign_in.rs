@@ -12,6 +12,7 @@ use super::frame::{page, reply};
 use super::pieces::{coded_paragraph, form_mark};
 use crate::api::places::Nothing;
 use crate::guard::check_token;
+use crate::inquiry::Inquiry;
 use crate::messages::Say;
 use crate::problem::Problem;
 use crate::request::{SIGN_IN_BYTES, body_up_to, from_form};
@@ -22,7 +23,7 @@ use crate::view::{Reader, Reply, TOKEN_COOKIE, set_cookie};
 const COOKIE_SECONDS: u32 = 86_400;
 
 /// `/login`.
-pub(crate) fn login_page(service: &Service, _: Nothing, reader: &Reader) -> Result<Reply, Problem> {
+pub(crate) fn login_page(service: &Inquiry, _: Nothing, reader: &Reader) -> Result<Reply, Problem> {
     let mut page = page(reader, reader.say(Say::SignIn));
     if reader.signed_in == Some(true) {
         page.heading(reader.say(Say::SignOut));

@@ -5,12 +5,12 @@ use wonbon_app::answers::Status;
 use wonbon_pages::{Card, Cell, bytes, thousands};
 
 use super::frame::{page, reply};
+use crate::inquiry::Inquiry;
 use crate::messages::Say;
-use crate::service::Service;
 use crate::view::{Reader, Reply};
 
 /// `/status`.
-pub(crate) fn status_page(service: &Service, reader: &Reader, status: &Status) -> Reply {
+pub(crate) fn status_page(service: &Inquiry, reader: &Reader, status: &Status) -> Reply {
     let mut page = page(reader, reader.say(Say::Status));
     page.heading(reader.say(Say::Status));
     page.lead(

@@ -18,7 +18,7 @@ use crate::{Decision, Kind, NewDocument, Page, Query, SeedSource, Store, StoreEr
 
 /// The parameters that a store of that time was made with.
 #[derive(Clone, Copy)]
-struct OldParams {
+pub(super) struct OldParams {
     rule: &'static str,
     features: usize,
     min_values: usize,
@@ -28,7 +28,7 @@ struct OldParams {
 
 const TWO_OF_SIX: OldParams =
     OldParams { rule: "2of6", features: 6, min_values: 14, agreeing: 2, seed: 0 };
-const THRESHOLD: OldParams =
+pub(super) const THRESHOLD: OldParams =
     OldParams { rule: "threshold=0.8", features: 12, min_values: 5, agreeing: 1, seed: 7 };
 
 /// A document as it was stored.
@@ -209,7 +209,7 @@ fn insert(connection: &Connection, document: &OldDocument, old: OldParams) {
 }
 
 /// A store as a program with tables of this version left it.
-fn build_store(directory: &Path, version: usize, old: OldParams) {
+pub(super) fn build_store(directory: &Path, version: usize, old: OldParams) {
     let connection = Connection::open(directory.join("documents.sqlite")).unwrap();
     connection.pragma_update(None, "journal_mode", "WAL").unwrap();
     connection.execute_batch(SCHEMA).unwrap();
@@ -341,7 +341,7 @@ fn stores_of_every_earlier_version_open_and_answer_as_before() {
     }
 }
 
-fn assert_answers(store: &Store, version: usize, what: &str) {
+pub(super) fn assert_answers(store: &Store, version: usize, what: &str) {
     for document in documents() {
         let found = store.get(document.key).unwrap().unwrap();
         assert_eq!(found.text, document.text, "{what}");

@@ -26,18 +26,23 @@ mod decisions;
 mod documents;
 #[cfg(test)]
 mod earlier_versions;
+#[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
+mod interrupted_migrations;
 mod outbox;
 mod record;
 mod schema;
 mod sweeps;
 mod texts;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use wonbon_index::Row;
+use wonbon_progress::Cancellation;
 
 use crate::error::StoreError;
 use crate::params::StoreParams;
@@ -57,6 +62,9 @@ const READER_CACHE_KIB: i32 = 4 << 10;
 /// How much of the database's file a reader maps into memory. Mapping instead of copying pages saves a tenth of a
 /// query's time. It takes address space only; SQLite maps no more than this.
 const READER_MAPPED_BYTES: i64 = 0x7FFF_0000;
+
+/// SQLite's instructions between two looks at whether a question was cancelled: some 10 microseconds.
+const INSTRUCTIONS: i32 = 1000;
 
 const CHECKPOINTER_CACHE_KIB: i32 = 64;
 
@@ -102,6 +110,8 @@ pub(crate) fn is_of_store(connection: &Connection) -> rusqlite::Result<bool> {
 pub(crate) struct Database {
     pub(crate) connection: Connection,
     path: PathBuf,
+    /// What stops the question that is being answered, if anything does.
+    cancellation: Arc<Mutex<Option<Cancellation>>>,
 }
 
 impl Database {
@@ -166,7 +176,7 @@ impl Database {
     pub(crate) fn open_reader(path: &Path) -> Result<Self, StoreError> {
         // Not SQLite's read-only mode: a reader may have to bring the log's index up after a crash.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let database = match Self::open(path, flags, READER_CACHE_KIB) {
+        let mut database = match Self::open(path, flags, READER_CACHE_KIB) {
             Err(StoreError::WriteFailed { .. }) => {
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
                 Self::open(path, flags, READER_CACHE_KIB)?
@@ -175,6 +185,7 @@ impl Database {
         };
         database.connection.pragma_update(None, "query_only", true)?;
         database.connection.pragma_update(None, "mmap_size", READER_MAPPED_BYTES)?;
+        database.watch_cancellation()?;
         Ok(database)
     }
 
@@ -184,13 +195,14 @@ impl Database {
         // Otherwise SQLite plans a statement again for every value that is bound to it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         distrust(&connection)?;
-        let database = Database { connection, path: path.to_owned() };
+        let cancellation = Arc::default();
+        let database = Database { connection, path: path.to_owned(), cancellation };
         let wrong = |what: String| database.damaged(what);
         let number = |name: &str| -> Result<i32, StoreError> {
             database
                 .connection
                 .pragma_query_value(None, name, |row| row.get(0))
-                .map_err(|error| wrong(error.to_string()))
+                .map_err(|error| database.refuse(error))
         };
         let application = number("application_id")?;
         if application != APPLICATION_ID {
@@ -218,8 +230,34 @@ impl Database {
         Ok(database)
     }
 
+    /// Interrupts the statements of this reader once `cancellation` says so.
+    pub(crate) fn cancel_when(&self, cancellation: Option<Cancellation>) {
+        *self.cancellation.lock().expect("no one panics with it") = cancellation;
+    }
+
+    /// Lets SQLite ask every [`INSTRUCTIONS`] instructions, counted over all uses of a statement, whether
+    /// the question was cancelled.
+    fn watch_cancellation(&mut self) -> Result<(), StoreError> {
+        let cancellation = self.cancellation.clone();
+        let is_cancelled = move || {
+            let cancellation = cancellation.lock().expect("no one panics with it");
+            cancellation.as_ref().is_some_and(Cancellation::is_cancelled)
+        };
+        Ok(self.connection.progress_handler(INSTRUCTIONS, Some(is_cancelled))?)
+    }
+
     pub(crate) fn damaged(&self, what: String) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), what }
+    }
+
+    /// Why the first of what is read cannot be used: the file is damaged or somebody else's, unless the
+    /// system did not let us read, which says nothing about the file.
+    fn refuse(&self, error: rusqlite::Error) -> StoreError {
+        match StoreError::from(error) {
+            StoreError::Database(error) => self.damaged(error.to_string()),
+            StoreError::Damaged { what, .. } => self.damaged(what),
+            of_the_system => of_the_system,
+        }
     }
 
     fn damaged_row(&self, row: Row) -> StoreError {
@@ -228,7 +266,12 @@ impl Database {
 
     /// The parameters the store was made with.
     pub(crate) fn params(&self) -> Result<StoreParams, StoreError> {
-        StoreParams::from_values(|name| self.meta(name).ok().flatten(), |what| self.damaged(what))
+        let read = || -> rusqlite::Result<HashMap<String, String>> {
+            let mut select = self.connection.prepare("SELECT name, value FROM meta")?;
+            select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        let values = read().map_err(|error| self.refuse(error))?;
+        StoreParams::from_values(|name| values.get(name).cloned(), |what| self.damaged(what))
     }
 
     pub(crate) fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -242,6 +242,7 @@ impl Store {
             // The size is a whole number at least min times the text's.
             Measure::Resemblance | Measure::Within => ((min * size as f64) as usize).max(1),
         };
+        self.check_cancelled()?;
         let values = self.inner.preparer.sampler().all(&asked.shingles);
         let found = self.candidates(&values, least, |found, candidate| {
             let estimate = measure.estimate(found, candidate);
@@ -301,6 +302,7 @@ impl Store {
         let mut known: HashMap<u64, Overlap> = HashMap::new();
         let mut seen: HashSet<Row> = HashSet::new();
         let mut look = |best: &mut Best, row: Row, estimate: Estimate| {
+            self.check_cancelled()?;
             // Deleted since the index saw it, or seen already.
             let Some(record) = database.record(row)? else { return Ok(false) };
             if !seen.insert(row) {

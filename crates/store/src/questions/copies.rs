@@ -101,6 +101,7 @@ impl Store {
         let mut rows = family.clone();
         let mut cut = false;
         for (_, text) in &versions {
+            self.check_cancelled()?;
             let alike = self.alike(text, Measure::Resemblance, min, MOST_PLACES)?;
             rows.extend(alike.matches.iter().map(|found| found.document.row));
             cut |= alike.cut;
@@ -113,6 +114,7 @@ impl Store {
         let mut sites: BTreeMap<Option<String>, Vec<Copy>> = BTreeMap::new();
         self.reading(|database| {
             for row in rows {
+                self.check_cancelled()?;
                 // Deleted since it was found.
                 let Some(record) = database.record(row)? else { continue };
                 let (shingles, ..) = self.inner.preparer.shingles(&database.text(row)?);

@@ -263,6 +263,7 @@ impl Store {
                 if row == record.row {
                     continue;
                 }
+                self.check_cancelled()?;
                 // Deleted since it was found.
                 let Some(other) = database.record(row)? else { continue };
                 let overlap = match overlap {
@@ -312,6 +313,7 @@ impl Store {
         self.reading(|database| {
             let mut all = Vec::new();
             for part in parts {
+                self.check_cancelled()?;
                 if let Some(record) = database.record_by_key(&part.place.key)? {
                     let text = database.text(record.row)?;
                     all.extend(self.inner.preparer.shingles(&text).0.into_vec());

@@ -109,6 +109,7 @@ impl Store {
         self.reading(|database| {
             let mut candidates = Vec::new();
             for row in rows {
+                self.check_cancelled()?;
                 let Some(record) = database.record(row)? else { continue };
                 let (set, ..) = self.inner.preparer.shingles(&database.text(row)?);
                 let mut explains = vec![false; places.len()];
@@ -124,6 +125,7 @@ impl Store {
             let mut open = vec![true; places.len()];
             let mut answer = Sources { words: places.len(), ..Sources::default() };
             while answer.sources.len() < question.limit {
+                self.check_cancelled()?;
                 let gain = |candidate: &Candidate| {
                     candidate.explains.iter().zip(&open).filter(|(a, b)| **a && **b).count()
                 };

@@ -140,6 +140,7 @@ impl Store {
             if found.document.row == record.row {
                 continue;
             }
+            self.check_cancelled()?;
             // Deleted since it was found.
             let Some(other) = self.named(&found.document.key)? else { continue };
             if other.fingerprints.text == record.fingerprints.text {

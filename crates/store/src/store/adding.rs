@@ -70,7 +70,7 @@ impl Store {
     fn build_add_request(&self, prepared: Prepared) -> (Request, Pending) {
         let (reply, answer) = mpsc::channel();
         let shingles = Some(prepared.shingles.clone());
-        let pending = Pending { answer, store: self.clone(), shingles };
+        let pending = Pending { answer, store: self.uncancelled(), shingles };
         (Request::Add(Box::new(prepared), reply), pending)
     }
 
@@ -83,7 +83,7 @@ impl Store {
     pub fn submit_recognised(&self, recognised: Recognised) -> Result<Pending, StoreError> {
         let (reply, answer) = mpsc::channel();
         self.writer_queue()?.enqueue(Request::See(Box::new(recognised), reply))?;
-        Ok(Pending { answer, store: self.clone(), shingles: None })
+        Ok(Pending { answer, store: self.uncancelled(), shingles: None })
     }
 
     /// Queues a document that is not prepared yet. One that carries a sweep and is stored with the same content already

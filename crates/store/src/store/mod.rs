@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::thread::JoinHandle;
 
 use wonbon_index::MemoryIndex;
+use wonbon_progress::Cancellation;
 
 pub use adding::Pending;
 pub use maintenance::DiskBytes;
@@ -58,6 +59,8 @@ const MOST_IDLE_READERS: usize = 16;
 #[derive(Clone)]
 pub struct Store {
     pub(crate) inner: Arc<Inner>,
+    /// What stops the questions that are asked through this handle.
+    cancellation: Option<Cancellation>,
 }
 
 impl std::fmt::Debug for Store {
@@ -120,6 +123,26 @@ impl Store {
         self.inner.rebuilt.as_deref()
     }
 
+    /// The same store; questions asked through this handle end with [`StoreError::Cancelled`] once
+    /// `cancellation` says so. Writes are never given up half-way and do not ask it.
+    #[must_use]
+    pub fn with_cancellation(&self, cancellation: Cancellation) -> Store {
+        Store { inner: self.inner.clone(), cancellation: Some(cancellation) }
+    }
+
+    /// The same store without a cancellation: what was stored is acknowledged in any case.
+    pub(crate) fn uncancelled(&self) -> Store {
+        Store { inner: self.inner.clone(), cancellation: None }
+    }
+
+    /// Ends a question that was cancelled.
+    pub(crate) fn check_cancelled(&self) -> Result<(), StoreError> {
+        match self.cancellation.as_ref().is_some_and(Cancellation::is_cancelled) {
+            true => Err(StoreError::Cancelled),
+            false => Ok(()),
+        }
+    }
+
     /// Where requests to the writer go.
     pub(crate) fn writer_queue(&self) -> Result<WriterQueue, StoreError> {
         match &*self.inner.writing.lock().expect("no one panics with it") {
@@ -133,7 +156,15 @@ impl Store {
         &self,
         question: impl FnOnce(&Database) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.inner.reading(question)
+        let Some(cancellation) = &self.cancellation else { return self.inner.reading(question) };
+        self.check_cancelled()?;
+        let cancellation = cancellation.clone();
+        self.inner.reading(|database| {
+            database.cancel_when(Some(cancellation));
+            let answer = question(database);
+            database.cancel_when(None);
+            answer
+        })
     }
 }
 

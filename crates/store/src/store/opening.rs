@@ -103,7 +103,7 @@ impl Store {
         let (inner, _) = Inner::load(files, &database)?;
         inner.return_reader(database);
         inner.open_search_reader()?;
-        Ok(Store { inner: Arc::new(inner) })
+        Ok(Store { inner: Arc::new(inner), cancellation: None })
     }
 
     fn open_locked(files: StoreFiles, lock: WriteLock) -> Result<Self, StoreError> {
@@ -162,7 +162,7 @@ impl Store {
             shingles: Following { notifier: shingle_notifier, thread: shingles },
             _lock: lock,
         });
-        Ok(Store { inner: Arc::new(inner) })
+        Ok(Store { inner: Arc::new(inner), cancellation: None })
     }
 }
 

@@ -20,7 +20,7 @@
 
 mod forge;
 mod lexicon;
-mod random;
+pub mod random;
 
 use std::io::{self, Write};
 

@@ -6,7 +6,7 @@
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Random {
+pub struct Random {
     state: u64,
 }
 
@@ -14,7 +14,8 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Random {
     /// The stream for one purpose and one number under a seed.
-    pub(super) fn new(seed: u64, purpose: u64, number: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, purpose: u64, number: u64) -> Self {
         let state = [seed, purpose, number]
             .into_iter()
             .fold(0, |state: u64, part| mix(state.wrapping_add(STEP) ^ mix(part)));
@@ -22,18 +23,18 @@ impl Random {
     }
 
     /// The next 64 bits.
-    pub(super) fn bits(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mix(self.state)
     }
 
     /// A number below `bound`, which is not 0; off from uniform by less than `bound / 2^64`.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
     /// A number from 0 up to but not 1, in steps of 2^-53: exact, so the same on every machine.
-    pub(super) fn fraction(&mut self) -> f64 {
+    pub fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }

@@ -14,11 +14,15 @@ use super::exact::{EXACT_CELLS, align_few_edits, align_small};
 /// The lengths of anchors, longest first: a sentence-like run is a surer sign than a word.
 const ANCHOR_WORDS: [usize; 3] = [8, 3, 1];
 
-/// The positions of words that belong together, in order.
-pub(super) fn align_words(left: &[u32], right: &[u32]) -> Vec<(usize, usize)> {
+/// The positions of words that belong together, in order; `None` when `stop` said to stop.
+pub(super) fn align_words(
+    left: &[u32],
+    right: &[u32],
+    stop: &dyn Fn() -> bool,
+) -> Option<Vec<(usize, usize)>> {
     let mut pairs = Vec::new();
-    align(left, right, (0, 0), &ANCHOR_WORDS, &mut pairs);
-    join_runs(&pairs, left, right)
+    align(left, right, (0, 0), &ANCHOR_WORDS, &mut pairs, stop);
+    (!stop()).then(|| join_runs(&pairs, left, right))
 }
 
 /// Appends the positions of words that belong together, in order; `offset` is where the two slices
@@ -29,6 +33,7 @@ fn align(
     offset: (usize, usize),
     anchor_words: &[usize],
     pairs: &mut Vec<(usize, usize)>,
+    stop: &dyn Fn() -> bool,
 ) {
     let ahead = left.iter().zip(right).take_while(|(l, r)| l == r).count();
     pairs.extend((0..ahead).map(|at| (offset.0 + at, offset.1 + at)));
@@ -37,7 +42,7 @@ fn align(
     let behind = left.iter().rev().zip(right.iter().rev()).take_while(|(l, r)| l == r).count();
     let (left_end, right_end) = (left.len() - behind, right.len() - behind);
 
-    align_middle(&left[..left_end], &right[..right_end], offset, anchor_words, pairs);
+    align_middle(&left[..left_end], &right[..right_end], offset, anchor_words, pairs, stop);
 
     pairs.extend((0..behind).map(|at| (offset.0 + left_end + at, offset.1 + right_end + at)));
 }
@@ -49,8 +54,9 @@ fn align_middle(
     offset: (usize, usize),
     anchor_words: &[usize],
     pairs: &mut Vec<(usize, usize)>,
+    stop: &dyn Fn() -> bool,
 ) {
-    if left.is_empty() || right.is_empty() {
+    if left.is_empty() || right.is_empty() || stop() {
         return;
     }
     if left.len().saturating_mul(right.len()) <= EXACT_CELLS {
@@ -68,13 +74,13 @@ fn align_middle(
             continue;
         }
         let after = (offset.0 + l, offset.1 + r);
-        align(&left[l..anchor_l], &right[r..anchor_r], after, shorter, pairs);
+        align(&left[l..anchor_l], &right[r..anchor_r], after, shorter, pairs, stop);
         let same =
             left[anchor_l..].iter().zip(&right[anchor_r..]).take_while(|(l, r)| l == r).count();
         pairs.extend((0..same).map(|at| (offset.0 + anchor_l + at, offset.1 + anchor_r + at)));
         (l, r) = (anchor_l + same, anchor_r + same);
     }
-    align(&left[l..], &right[r..], (offset.0 + l, offset.1 + r), shorter, pairs);
+    align(&left[l..], &right[r..], (offset.0 + l, offset.1 + r), shorter, pairs, stop);
 }
 
 /// The places of runs of `length` words that stand exactly once in each text, in left order.
