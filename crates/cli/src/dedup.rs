@@ -153,6 +153,7 @@ fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()>
     for kind in Kind::ALL.into_iter().filter(|&kind| summary.of_kind(kind) > 0) {
         writeln!(out, "  {kind:<14} {:>12}", thousands(summary.of_kind(kind)))?;
     }
+    writeln!(out, "digest of the families: {}", summary.digest)?;
     if summary.without_key > 0 {
         writeln!(
             out,

@@ -26,6 +26,7 @@ use wonbon_rule::Bands;
 
 use crate::corpus::{Corpus, CorpusSource};
 use crate::deciding::FamilyConfig;
+use crate::digest::FamilyDigest;
 use crate::error::{ClusterError, io};
 use crate::families::FamilyKind;
 use crate::family_files::{write_family_lines, write_family_table, write_pairs};
@@ -37,7 +38,9 @@ use crate::run_folder::{self, FINISHED_BEFORE, RunFolder};
 use crate::sketching::Sketcher;
 use crate::verdicts::Verdicts;
 use decided::Decided;
-use summary::{NAMED, count_kinds, count_missing_keys, find_repeated_ids};
+use summary::{NAMED, count_missing_keys, find_repeated_ids};
+
+pub(crate) use summary::count_kinds;
 
 pub use summary::DedupSummary;
 
@@ -91,7 +94,7 @@ pub fn dedup(config: &DedupConfig, progress: &dyn Progress) -> Result<DedupSumma
     let results = clock.time("write", corpus.read().input_bytes, progress, || {
         job.write_rows(&corpus, &verdicts, progress)
     })?;
-    let summary = job.summarise(&corpus, &verdicts, decided, results.pairs, clock)?;
+    let summary = job.summarise(&corpus, &verdicts, decided, &results, clock)?;
     job.write_report(&summary, &verdicts, &results)?;
     job.folder.complete(&summary)?;
     drop(corpus);
@@ -124,6 +127,7 @@ struct Job<'a> {
 /// What step 4 wrote, and what it saw for the report.
 struct Results {
     pairs: Option<u64>,
+    digest: FamilyDigest,
     shown: Vec<ShownFamily>,
     /// Ids and texts of the documents that are shown.
     documents: BTreeMap<u32, (String, String)>,
@@ -232,11 +236,11 @@ impl<'a> Job<'a> {
             *id = ids.get(*document)?;
         }
 
-        if written.any_table {
-            write_family_table(self.folder.result("families.parquet"), selection, others)?;
+        let digest = if written.any_table {
+            write_family_table(self.folder.result("families.parquet"), selection, others)?
         } else {
-            write_family_lines(self.folder.result("families.jsonl"), selection, others)?;
-        }
+            write_family_lines(self.folder.result("families.jsonl"), selection, others)?
+        };
         let work = self.folder.work();
         let pairs = match &self.config.pairs {
             None => None,
@@ -246,7 +250,7 @@ impl<'a> Job<'a> {
                 Some(write_pairs(staged, &found, selection, others, progress)?)
             }
         };
-        Ok(Results { pairs, shown, documents })
+        Ok(Results { pairs, digest, shown, documents })
     }
 
     fn summarise(
@@ -254,7 +258,7 @@ impl<'a> Job<'a> {
         corpus: &Corpus,
         verdicts: &Verdicts,
         (engine, compared): (String, u64),
-        pairs: Option<u64>,
+        results: &Results,
         clock: PhaseClock,
     ) -> Result<DedupSummary, ClusterError> {
         let (read, config) = (corpus.read(), self.config);
@@ -271,7 +275,8 @@ impl<'a> Job<'a> {
             kinds: count_kinds(verdicts, others),
             families: verdicts.family_sizes().count() as u64,
             compared,
-            pairs,
+            pairs: results.pairs,
+            digest: results.digest.to_string(),
             engine,
             input_bytes: read.input_bytes,
             text_bytes: read.text_bytes,

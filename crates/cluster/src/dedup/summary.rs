@@ -39,6 +39,10 @@ pub struct DedupSummary {
     pub compared: u64,
     /// Pairs written, if they were.
     pub pairs: Option<u64>,
+    /// The digest of the families: equal for equal families, whatever the order of the documents
+    /// ([`FamilyDigest`](crate::digest::FamilyDigest)). Empty in summaries of earlier programs.
+    #[serde(default)]
+    pub digest: String,
     /// How copies were looked for, and why so.
     pub engine: String,
     /// Bytes read, decompressed.
@@ -66,7 +70,7 @@ impl DedupSummary {
 }
 
 /// How many documents from number `others` on are of each kind.
-pub(super) fn count_kinds(verdicts: &Verdicts, others: u32) -> Vec<(Kind, u64)> {
+pub(crate) fn count_kinds(verdicts: &Verdicts, others: u32) -> Vec<(Kind, u64)> {
     let mut kinds: Vec<(Kind, u64)> = Kind::ALL.into_iter().map(|kind| (kind, 0)).collect();
     for document in others..verdicts.len() {
         let kind = verdicts.get(document).kind;

@@ -1,5 +1,8 @@
 //! The program: flags, printing, exit codes.
 //!
+//! A library, because the program stands in two places: `src/bin/wonbon.rs`, and the Python package,
+//! whose `wonbon` command is the same [`run`].
+//!
 //! Thin on purpose: each command is one file that parses its flags, calls a library crate and
 //! prints. Data goes to standard output, everything else to standard error. Exit codes: 0 done,
 //! 1 the answer is no or part of the input was refused, 2 it could not run.
@@ -21,14 +24,10 @@ mod sketch;
 mod store;
 mod token;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use wonbon_allocator::BySize;
-
-#[global_allocator]
-static ALLOCATOR: BySize = BySize;
 
 /// Finds the original and its copies in text.
 ///
@@ -91,9 +90,10 @@ enum Outcome {
     Refused,
 }
 
-fn main() -> ExitCode {
+/// Runs one command: the program's name and its flags. Returns the exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let parsed = Cli::command()
-        .try_get_matches()
+        .try_get_matches_from(arguments)
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
@@ -143,8 +143,8 @@ fn main() -> ExitCode {
         Command::Within(args) => store::ask::run_within(args, store),
     };
     match outcome {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Refused) => ExitCode::from(1),
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::Refused) => 1,
         Err(error) => report::failure(&error),
     }
 }
