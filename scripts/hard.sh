@@ -19,6 +19,7 @@ SECTIONS=(
   "service-kills|a service killed 50 times amid streams and jobs (20 in test.sh)"
   "crawl-kills|a crawl killed 50 times (20 in test.sh)"
   "crawl-memory|a million known addresses in less than 200 MB (not in test.sh)"
+  "python-corpora|families of all shared corpora in Python and by the program (the smallest in test.sh)"
   "join-thresholds|five join algorithms on real sets at seven thresholds (two in test.sh)"
   "passages-suffixes|passages of five shared corpora as an array of suffixes has them (two in test.sh)"
 )
@@ -28,6 +29,7 @@ hard_store_threads() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --te
 hard_service_kills() { WONBON_KILLS=50 cargo test -p wonbon-server --test service kills; }
 hard_crawl_kills() { WONBON_KILLS=50 cargo test -p wonbon-crawl --test toy_web_crash; }
 hard_crawl_memory() { cargo test -p wonbon-crawl --test toy_web_memory -- --ignored --nocapture; }
+hard_python_corpora() { WONBON_ALL_CORPORA=1 bash scripts/python.sh -k shared_corpus; }
 hard_join_thresholds() { cargo test -p wonbon-join --test shared_data -- --ignored; }
 hard_passages_suffixes() { cargo test -p wonbon-cluster --test passages -- --ignored; }
 

@@ -25,5 +25,8 @@ export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-1997}"
 say "tests"
 python3 scripts/tests.py
 
+say "Python"
+bash scripts/python.sh
+
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

@@ -114,3 +114,14 @@ pub(crate) fn optional_date<'de, D: Deserializer<'de>>(
     let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
     text.map(|text| Timestamp::parse_text(text).map_err(D::Error::custom)).transpose()
 }
+
+/// Half of the machine's memory, or 1 GB where it does not say: what a run over a corpus stays within if nobody
+/// says otherwise.
+#[must_use]
+pub fn half_of_the_machine() -> u64 {
+    let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    told.lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))
+        .and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
+        .map_or(1 << 30, |kilobytes| kilobytes * 1024 / 2)
+}

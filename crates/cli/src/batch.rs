@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context;
+use wonbon_app::parameters::half_of_the_machine;
 use wonbon_app::requests::Resources;
 use wonbon_cluster::ClusterError;
 use wonbon_documents::{
@@ -145,7 +146,7 @@ impl RunOptions {
             fields,
             output: output.to_owned(),
             threads: self.threads.unwrap_or_else(all_cores),
-            memory: self.memory.map_or_else(MemoryBytes::half_of_the_machine, |memory| memory.0),
+            memory: self.memory.map_or_else(half_of_the_machine, |memory| memory.0),
             part_bytes: self.part_bytes,
         }
     }
@@ -238,17 +239,6 @@ pub(crate) fn name_skipped(count: u64, first: &[Skipped]) {
 /// An amount of memory, such as 512M or 4G.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MemoryBytes(u64);
-
-impl MemoryBytes {
-    /// Half of what the machine has, or 1 GB where it does not say.
-    fn half_of_the_machine() -> u64 {
-        let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        told.lines()
-            .find_map(|line| line.strip_prefix("MemTotal:"))
-            .and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
-            .map_or(1 << 30, |kilobytes| kilobytes * 1024 / 2)
-    }
-}
 
 /// The text is no amount of memory.
 #[derive(Debug, thiserror::Error)]

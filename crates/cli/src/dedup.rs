@@ -210,6 +210,7 @@ fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()>
             thousands(*dropped)
         )?;
     }
+    writeln!(out, "digest of the families: {}", summary.digest)?;
     if summary.without_key > 0 {
         writeln!(
             out,

@@ -5,25 +5,24 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 const COULD_NOT_RUN: u8 = 2;
 
 /// A failed command. A reader that went away (`wonbon ... | head`) is no failure.
-pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn failure(error: &anyhow::Error) -> u8 {
     let reader_left = error.chain().any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     });
     if reader_left {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     if let Some(wrong) = error.downcast_ref::<clap::Error>() {
         return usage(wrong);
     }
     say("error", error);
-    ExitCode::from(COULD_NOT_RUN)
+    COULD_NOT_RUN
 }
 
 /// Part of the input that is refused while the rest goes on.
@@ -67,13 +66,13 @@ pub(crate) fn printable(sentence: &str) -> Cow<'_, str> {
 }
 
 /// Flags that do not parse, or a wish for help: clap's text, shortened to its sentence for errors.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(error: &clap::Error) -> u8 {
     match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
-            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(COULD_NOT_RUN))
+            u8::try_from(error.exit_code()).unwrap_or(COULD_NOT_RUN)
         }
         _ => {
             let text = error.render().to_string();
@@ -82,7 +81,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             let likely = suggestion(error).unwrap_or_default();
             let sentence = sentence.join(" ");
             let _ = writeln!(anstream::stderr(), "{}{likely} (see --help)", printable(&sentence));
-            ExitCode::from(COULD_NOT_RUN)
+            COULD_NOT_RUN
         }
     }
 }

@@ -5,63 +5,60 @@ use std::path::{Path, PathBuf};
 
 use wonbon_documents::Progress;
 
+use crate::digest::{FamilyDigest, for_each_family_row};
 use crate::error::ClusterError;
 use crate::families::PairWriter;
 use crate::output_file::OutputFile;
 use crate::progress::Steps;
-use crate::row_writers::{FamilyTable, Selection};
+use crate::row_writers::{FamilyTable, RowVerdict, Selection};
+use crate::verdicts::{FamilyRow, Verdicts};
 
 const MEMORY: &str = "writing to memory does not fail";
 const STRINGS: &str = "a string is JSON";
 
-/// Writes the verdicts of all documents from number `others` on as a Parquet table.
+/// Writes the verdicts of all documents from number `others` on as a Parquet table. Returns their digest.
 pub(crate) fn write_family_table(
     path: PathBuf,
     selection: Selection<'_>,
     others: u32,
-) -> Result<(), ClusterError> {
+) -> Result<FamilyDigest, ClusterError> {
     let mut table = FamilyTable::create(path)?;
-    selection.ids.for_each(|document, id| {
-        if document < others { Ok(()) } else { table.push(id, selection.verdict(document)?) }
-    })?;
-    table.finish()
+    let digest =
+        for_each_family_row(selection.ids, selection.verdicts, others, |id, row, original| {
+            let &FamilyRow { kind, family, resemblance, .. } = row;
+            let original = original.to_owned();
+            table.push(id, RowVerdict { family, original, resemblance, kind })
+        })?;
+    table.finish()?;
+    Ok(digest)
 }
 
 /// Writes the verdicts of all documents from number `others` on as JSON lines: id, family, original,
-/// resemblance to the original, kind.
+/// resemblance to the original, kind. Returns their digest.
 pub(crate) fn write_family_lines(
     path: PathBuf,
     selection: Selection<'_>,
     others: u32,
-) -> Result<(), ClusterError> {
-    let ids = selection.ids;
+) -> Result<FamilyDigest, ClusterError> {
     let mut file = OutputFile::create(path)?;
     let mut line = Vec::new();
-    let mut last_original = (u32::MAX, String::new());
-    ids.for_each(|document, id| {
-        if document < others {
-            return Ok(());
-        }
-        let told = selection.verdicts.row(document);
-        if told.original != last_original.0 {
-            let name =
-                if told.original == document { id.to_owned() } else { ids.get(told.original)? };
-            last_original = (told.original, name);
-        }
-        line.clear();
-        let id = serde_json::to_string(id).expect(STRINGS);
-        let original = serde_json::to_string(&last_original.1).expect(STRINGS);
-        let family = told.family.map_or_else(|| "null".to_owned(), |family| family.to_string());
-        writeln!(
-            line,
-            "{{\"id\":{id},\"family\":{family},\"original\":{original},\"resemblance\":{},\
-             \"kind\":\"{}\"}}",
-            told.resemblance, told.kind
-        )
-        .expect(MEMORY);
-        file.write(&line)
-    })?;
-    file.finish()
+    let digest =
+        for_each_family_row(selection.ids, selection.verdicts, others, |id, row, original| {
+            line.clear();
+            let id = serde_json::to_string(id).expect(STRINGS);
+            let original = serde_json::to_string(original).expect(STRINGS);
+            let family = row.family.map_or_else(|| "null".to_owned(), |family| family.to_string());
+            writeln!(
+                line,
+                "{{\"id\":{id},\"family\":{family},\"original\":{original},\"resemblance\":{},\
+                 \"kind\":\"{}\"}}",
+                row.resemblance, row.kind
+            )
+            .expect(MEMORY);
+            file.write(&line)
+        })?;
+    file.finish()?;
+    Ok(digest)
 }
 
 /// Writes every verified pair in the file `found`: both ids and their resemblance, earlier in keep
@@ -74,39 +71,50 @@ pub(crate) fn write_pairs(
     others: u32,
     progress: &dyn Progress,
 ) -> Result<u64, ClusterError> {
-    let representatives = selection.verdicts.representatives();
-    let members = representatives.members();
     let mut file = OutputFile::create(path)?;
     let mut count = 0;
-    let mut steps = Steps::new(progress);
-    let mut write = |one: u32, other: u32, resemblance: f64| {
-        steps.step()?;
-        if one < others && other < others {
-            return Ok(());
-        }
+    for_each_pair(found, selection.verdicts, others, progress, |one, other, resemblance| {
         count += 1;
         let id = |document: u32| -> Result<String, ClusterError> {
             Ok(selection.ids.get(document)?.replace(['\t', '\n', '\r'], " "))
         };
         let (one, other) = (id(one)?, id(other)?);
         file.write(format!("{one}\t{other}\t{resemblance:.6}\n").as_bytes())
+    })?;
+    file.finish()?;
+    Ok(count)
+}
+
+/// Calls `each` with every pair of documents of the file `found`, and of those that are the same: earlier in keep
+/// order first. Pairs of two documents below `others` are left out.
+pub(crate) fn for_each_pair(
+    found: &Path,
+    verdicts: &Verdicts,
+    others: u32,
+    progress: &dyn Progress,
+    mut each: impl FnMut(u32, u32, f64) -> Result<(), ClusterError>,
+) -> Result<(), ClusterError> {
+    let representatives = verdicts.representatives();
+    let members = representatives.members();
+    let mut steps = Steps::new(progress);
+    let mut tell = |one: u32, other: u32, resemblance: f64| {
+        steps.step()?;
+        if one < others && other < others { Ok(()) } else { each(one, other, resemblance) }
     };
     for representative in 0..representatives.len() {
         let same = members.of(representative);
         for (at, &one) in same.iter().enumerate() {
             for &other in &same[at + 1..] {
-                write(one, other, 1.0)?;
+                tell(one, other, 1.0)?;
             }
         }
     }
     PairWriter::read(found, |pair| {
         for &earlier in members.of(pair.other) {
             for &later in members.of(pair.one) {
-                write(earlier, later, pair.resemblance)?;
+                tell(earlier, later, pair.resemblance)?;
             }
         }
         Ok(())
-    })?;
-    file.finish()?;
-    Ok(count)
+    })
 }

@@ -1,7 +1,7 @@
 //! Whole corpora: which documents are copies, which families they form.
 //!
 //! [`dedup::dedup`] is the whole job from files to files; [`clustering::cluster`] is the 1997 paper's;
-//! [`stream::families_of`] takes documents from an iterator.
+//! [`tables::Families`] takes tables that are in memory, [`stream::families_of`] documents from an iterator.
 //!
 //! Guarantees: bounded memory; in threshold mode every pair is verified on the full sets of shingles;
 //! the same bytes come out whatever the number of threads; no global state; a run can be watched and
@@ -15,6 +15,7 @@ mod columns;
 pub mod corpus;
 pub mod deciding;
 pub mod dedup;
+pub mod digest;
 mod error;
 mod exact;
 pub mod families;
@@ -34,6 +35,7 @@ mod sorted_runs;
 pub mod steps;
 pub mod stream;
 mod strings;
+pub mod tables;
 mod union_find;
 pub mod verdicts;
 mod walk;

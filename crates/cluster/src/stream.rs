@@ -208,17 +208,17 @@ where
 }
 
 /// A folder that is emptied again unless the work in it comes to its end.
-struct Scratch<'a>(Option<&'a Path>);
+pub(crate) struct Scratch<'a>(Option<&'a Path>);
 
 impl<'a> Scratch<'a> {
-    fn new(folder: &'a Path) -> Result<Self, ClusterError> {
+    pub(crate) fn new(folder: &'a Path) -> Result<Self, ClusterError> {
         if std::fs::read_dir(folder).map_err(io("read", folder))?.next().is_some() {
             return Err(ClusterError::NotEmpty { path: folder.to_owned() });
         }
         Ok(Scratch(Some(folder)))
     }
 
-    fn keep(mut self) {
+    pub(crate) fn keep(mut self) {
         self.0 = None;
     }
 }

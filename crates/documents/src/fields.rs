@@ -115,7 +115,12 @@ impl ChosenFields {
         if let Some(folder) = unpack.filter(|path| path.is_dir()) {
             inputs.unpack = folder.to_owned();
         }
-        let first = inputs.first_fields();
+        Ok(self.names_among(&inputs.first_fields()))
+    }
+
+    /// The names as given, or guessed from those that there are.
+    #[must_use]
+    pub fn names_among(&self, first: &[String]) -> FieldNames {
         let guess = |given: &Option<String>, usual: &[&str]| match given {
             Some(name) => name.clone(),
             None => usual
@@ -124,7 +129,7 @@ impl ChosenFields {
                 .unwrap_or(&usual[0])
                 .to_string(),
         };
-        Ok(FieldNames {
+        FieldNames {
             id: guess(&self.id, IDS),
             url: guess(&self.url, URLS),
             created: guess(&self.created, CREATED),
@@ -133,7 +138,7 @@ impl ChosenFields {
             html: guess(&self.html, PAGES),
             redirect: guess(&self.redirect, REDIRECTS),
             ..FieldNames::default()
-        })
+        }
     }
 }
 

@@ -7,7 +7,8 @@
 //!   [`resolve`] turns these into a [`Document`] or a [`RowError`] that names the field;
 //! - a record of a web archive and a file that is one document become the same [`Document`];
 //! - [`Inputs::find`] finds files, [`open`] tells their format and undoes compression,
-//!   [`for_each_document`] reads them with several threads, in order.
+//!   [`for_each_document`] reads them with several threads, in order;
+//! - [`for_each_table_document`] does the same with tables that are in memory.
 //!
 //! docs/formats.md has the rules as a table, which a test writes.
 //!
@@ -30,6 +31,7 @@ mod open;
 pub mod ordered;
 mod reading;
 mod resolve;
+mod tables;
 
 pub use binary::is_binary;
 pub use document::{Content, Document};
@@ -47,6 +49,7 @@ pub use one_file::{FileDocument, read_file, read_source};
 pub use open::{Source, SourceKind, open, open_within, read_whole};
 pub use reading::{PieceOutput, Reading, for_each_document};
 pub use resolve::{RowError, Value, Values, resolve, time_value};
+pub use tables::{TableReading, for_each_table_document};
 pub use wonbon_progress::{Progress, Unwatched};
 pub use wonbon_time::{Dates, NotDates};
 

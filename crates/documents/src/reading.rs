@@ -73,11 +73,24 @@ pub fn for_each_document<S, O: Default + Send, E: From<InputError> + Send>(
     reading: &Reading<'_>,
     state: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, &mut Document<'_>, &mut O) + Sync,
+    write: impl FnMut(PieceOutput<O>) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let Reading { inputs, ranking, .. } = *reading;
+    let columns = inputs.fields.all().into_iter().chain(ranking).collect();
+    let mut pieces = Pieces::of_columns(inputs, columns);
+    for_each_in_pieces(reading, |piece| Ok(pieces.next_into(piece)?), state, visit, write)
+}
+
+/// Reads every document of the pieces that `next` gives; it says `false` at the end. As
+/// [`for_each_document`] otherwise.
+pub(crate) fn for_each_in_pieces<S, O: Default + Send, E: From<InputError> + Send>(
+    reading: &Reading<'_>,
+    mut next: impl FnMut(&mut Piece) -> Result<bool, E> + Send,
+    state: impl Fn() -> S + Sync,
+    visit: impl Fn(&mut S, &mut Document<'_>, &mut O) + Sync,
     mut write: impl FnMut(PieceOutput<O>) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     let Reading { inputs, progress, ranking, .. } = *reading;
-    let columns = inputs.fields.all().into_iter().chain(ranking).collect();
-    let mut pieces = Pieces::of_columns(inputs, columns);
     let mut to_skip = reading.skip_pieces;
     let read = |piece: &mut Piece| -> Result<bool, E> {
         if progress.stop_asked() {
@@ -85,11 +98,11 @@ pub fn for_each_document<S, O: Default + Send, E: From<InputError> + Send>(
         }
         while to_skip > 0 {
             to_skip -= 1;
-            if !pieces.next_into(piece)? {
+            if !next(piece)? {
                 return Ok(false);
             }
         }
-        Ok(pieces.next_into(piece)?)
+        next(piece)
     };
     for_each_ordered(
         reading.threads,

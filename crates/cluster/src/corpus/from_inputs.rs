@@ -71,10 +71,7 @@ impl CorpusSource<'_> {
             &reading,
             state,
             |state, document, columns: &mut PieceColumns| {
-                document.extract();
-                let text = document.text();
-                let key = keep.key(document.deciding_date(dates), &document.ranking, text.len());
-                columns.push(&document.id, key, text);
+                note_document(document, keep, dates, columns);
                 sketch(state, document, &mut columns.sketches);
             },
             |PieceOutput { file, is_document, output, skipped, bytes, .. }| {
@@ -87,4 +84,17 @@ impl CorpusSource<'_> {
         )?;
         writer.finish()
     }
+}
+
+/// Extracts a document and notes its id, its length and its place in keep order; its sketch is the caller's.
+pub(crate) fn note_document(
+    document: &mut Document<'_>,
+    keep: &Keep,
+    dates: Dates,
+    columns: &mut PieceColumns,
+) {
+    document.extract();
+    let text = document.text();
+    let key = keep.key(document.deciding_date(dates), &document.ranking, text.len());
+    columns.push(&document.id, key, text);
 }

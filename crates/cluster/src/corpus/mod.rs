@@ -31,7 +31,7 @@ use crate::columns::{Column, Mark};
 use crate::error::{ClusterError, io};
 use crate::strings::StringColumn;
 
-pub(crate) use from_inputs::CorpusSource;
+pub(crate) use from_inputs::{CorpusSource, note_document};
 pub(crate) use writer::{CorpusWriter, PieceColumns};
 
 /// How much input is read between two notes, unless said otherwise.

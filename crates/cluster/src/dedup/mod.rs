@@ -28,6 +28,7 @@ use wonbon_rule::Bands;
 
 use crate::corpus::{Corpus, CorpusSource};
 use crate::deciding::FamilyConfig;
+use crate::digest::FamilyDigest;
 use crate::error::{ClusterError, io};
 use crate::families::{Assignment, FamilyKind};
 use crate::family_files::{write_family_lines, write_family_table, write_pairs};
@@ -43,7 +44,9 @@ use crate::sketching::Sketcher;
 use crate::strings::StringColumn;
 use crate::verdicts::Verdicts;
 use decided::Decided;
-use summary::{NAMED, count_kinds, count_missing_keys, find_repeated_ids};
+use summary::{NAMED, count_missing_keys, find_repeated_ids};
+
+pub(crate) use summary::count_kinds;
 
 pub(crate) use passages::check_passage_words;
 pub use passages::{MOST_PASSAGE_WORDS, PASSAGE_WORDS, PassageOptions, PassageSummary};
@@ -146,6 +149,7 @@ struct Job<'a> {
 struct Results {
     pairs: Option<u64>,
     passages: Option<PassageSummary>,
+    digest: FamilyDigest,
     shown: Vec<ShownFamily>,
     /// Ids and texts of the documents that are shown.
     documents: BTreeMap<u32, (String, String)>,
@@ -310,11 +314,11 @@ impl<'a> Job<'a> {
             *id = ids.get(*document)?;
         }
 
-        if written.any_table {
-            write_family_table(self.folder.result("families.parquet"), selection, others)?;
+        let digest = if written.any_table {
+            write_family_table(self.folder.result("families.parquet"), selection, others)?
         } else {
-            write_family_lines(self.folder.result("families.jsonl"), selection, others)?;
-        }
+            write_family_lines(self.folder.result("families.jsonl"), selection, others)?
+        };
         let work = self.folder.work();
         let pairs = match &self.config.pairs {
             None => None,
@@ -325,7 +329,7 @@ impl<'a> Job<'a> {
             }
         };
         let passages = passages.map(|passages| self.write_dropped(passages, &ids)).transpose()?;
-        Ok(Results { pairs, passages, shown, documents })
+        Ok(Results { pairs, passages, digest, shown, documents })
     }
 
     /// Writes which documents are dropped because too little is left of them.
@@ -379,6 +383,7 @@ impl<'a> Job<'a> {
             compared,
             pairs: results.pairs,
             passages: results.passages.clone(),
+            digest: results.digest.to_string(),
             engine,
             input_bytes: read.input_bytes,
             text_bytes: read.text_bytes,

@@ -43,6 +43,10 @@ pub struct DedupSummary {
     /// What was done about passages, if they were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passages: Option<PassageSummary>,
+    /// The digest of the families: equal for equal families, whatever the order of the documents
+    /// ([`FamilyDigest`](crate::digest::FamilyDigest)). Empty in summaries of earlier programs.
+    #[serde(default)]
+    pub digest: String,
     /// How copies were looked for, and why so.
     pub engine: String,
     /// Bytes read, decompressed.
@@ -70,7 +74,7 @@ impl DedupSummary {
 }
 
 /// How many documents from number `others` on are of each kind.
-pub(super) fn count_kinds(verdicts: &Verdicts, others: u32) -> Vec<(Kind, u64)> {
+pub(crate) fn count_kinds(verdicts: &Verdicts, others: u32) -> Vec<(Kind, u64)> {
     let mut kinds: Vec<(Kind, u64)> = Kind::ALL.into_iter().map(|kind| (kind, 0)).collect();
     for document in others..verdicts.len() {
         let kind = verdicts.get(document).kind;

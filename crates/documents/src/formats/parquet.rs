@@ -62,6 +62,17 @@ pub struct TableRows {
     pub batch: RecordBatch,
     /// How the file is laid out.
     pub layout: Arc<TableLayout>,
+    /// Whether a null text is an empty document rather than no document: so every row of a table in
+    /// memory is one, and answers stand beside the rows they are about.
+    nulls_are_empty: bool,
+}
+
+impl TableRows {
+    /// Rows of a table that is in memory; the first is called by this number.
+    pub(crate) fn in_memory(first: u64, batch: RecordBatch) -> Self {
+        let layout = TableLayout { schema: batch.schema(), compression: Compression::UNCOMPRESSED };
+        TableRows { first, batch, layout: Arc::new(layout), nulls_are_empty: true }
+    }
 }
 
 /// Reads the rows of one file.
@@ -242,7 +253,8 @@ impl FormatReader for TableReader {
             None => return false,
             Some(Ok((first, batch))) => {
                 let layout = Arc::clone(&self.layout);
-                piece.rows = Rows::Table(TableRows { first, batch, layout });
+                piece.rows =
+                    Rows::Table(TableRows { first, batch, layout, nulls_are_empty: false });
             }
             Some(Err(broken)) => {
                 piece.rows = Rows::Nothing;
@@ -264,6 +276,9 @@ impl FormatRows for TableRows {
     }
 
     fn bytes(&self) -> u64 {
+        if self.nulls_are_empty {
+            return bytes_of_rows(&self.batch);
+        }
         self.batch.get_array_memory_size() as u64
     }
 
@@ -292,12 +307,22 @@ impl FormatRows for TableRows {
                 site: value_in(sites, row),
                 author: value_in(authors, row),
                 language: value_in(languages, row),
-                text: value_in(texts, row),
+                text: match value_in(texts, row) {
+                    Value::Missing if self.nulls_are_empty => Value::from(""),
+                    text => text,
+                },
                 html: value_in(pages, row),
                 redirect: value_in(redirects, row),
                 ranking: value_in(ranking, row),
             };
-            let place = || Some(format!("{}:{number}", name_text(&file.name)));
+            let place = || {
+                let name = name_text(&file.name);
+                Some(if self.nulls_are_empty {
+                    number.to_string()
+                } else {
+                    format!("{name}:{number}")
+                })
+            };
             let outcome = match resolve(values, names, place) {
                 Ok(document) => RowOutcome::Document(document),
                 Err(error) => RowOutcome::Refused(error.to_string()),
@@ -305,6 +330,12 @@ impl FormatRows for TableRows {
             each(Some(number), outcome);
         }
     }
+}
+
+/// Bytes of the rows of a batch, which may be a few of many that share their memory.
+pub(crate) fn bytes_of_rows(batch: &RecordBatch) -> u64 {
+    let bytes = |column: &Arc<dyn Array>| column.to_data().get_slice_memory_size().unwrap_or(0);
+    batch.columns().iter().map(|column| bytes(column) as u64).sum()
 }
 
 /// The value at a row of a column that may not be there.
@@ -363,11 +394,11 @@ pub fn column_value(array: &dyn Array, row: usize) -> Value<'_> {
                 Timestamp::from_microseconds(nanoseconds.div_euclid(1000))
             })
         }
-        DataType::Dictionary(keys, _) if **keys == DataType::Int32 => {
-            let dictionary = array.as_dictionary::<Int32Type>();
-            match dictionary.key(row) {
-                Some(key) => column_value(dictionary.values().as_ref(), key),
-                None => Value::Missing,
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            match column_value(dictionary.keys(), row) {
+                Value::Integer(key) => column_value(dictionary.values().as_ref(), key as usize),
+                _ => Value::Missing,
             }
         }
         DataType::Null => Value::Missing,

@@ -1,5 +1,8 @@
 //! The program: flags, printing, exit codes.
 //!
+//! A library, because the program stands in two places: `src/bin/wonbon.rs`, and the Python package,
+//! whose `wonbon` command is the same [`run`].
+//!
 //! Thin on purpose: each command is one file that parses its flags, calls a library crate and
 //! prints. Data goes to standard output, everything else to standard error. Exit codes: 0 done,
 //! 1 the answer is no or part of the input was refused, 2 it could not run.
@@ -28,16 +31,12 @@ mod token;
 mod watcher;
 mod wording;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
 use settings::Settings;
-use wonbon_allocator::BySize;
-
-#[global_allocator]
-static ALLOCATOR: BySize = BySize;
 
 /// Finds the original and its copies in text.
 ///
@@ -110,18 +109,19 @@ enum Outcome {
     Refused,
 }
 
-fn main() -> ExitCode {
-    match run() {
+/// Runs one command: the program's name and its flags. Returns the exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    match run_command(arguments) {
         Ok(code) => code,
         Err(error) => report::failure(&error),
     }
 }
 
-fn run() -> anyhow::Result<ExitCode> {
+fn run_command(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<u8> {
     let settings = Settings::read()?;
     let parsed = settings
         .apply(commands::command_line())?
-        .try_get_matches()
+        .try_get_matches_from(arguments)
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
@@ -131,7 +131,7 @@ fn run() -> anyhow::Result<ExitCode> {
         let mut output = output::Output::new();
         output.bytes(commands::OVERVIEW.as_bytes())?;
         output.finish()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(0);
     };
     let chosen = ChosenStore::of(&matches, &settings)?;
     let store = chosen.directory.as_path();
@@ -177,8 +177,8 @@ fn run() -> anyhow::Result<ExitCode> {
         Command::Within(args) => store::ask::run_within(args, store),
     };
     Ok(match outcome? {
-        Outcome::Done => ExitCode::SUCCESS,
-        Outcome::Refused => ExitCode::from(1),
+        Outcome::Done => 0,
+        Outcome::Refused => 1,
     })
 }
 

@@ -1,0 +1,376 @@
+//! Any Python object as a stream of Arrow arrays: tables and columns of other libraries, lists, and iterators of
+//! either.
+//!
+//! | object | becomes |
+//! |---|---|
+//! | has `__arrow_c_stream__` or `__arrow_c_array__` | its arrays, nothing copied |
+//! | a list or another iterable of `str`, `bytes` and `None` | arrays of a few megabytes each |
+//! | an iterable of the above | all of them, one after another |
+//! | a dictionary of columns | one batch |
+//!
+//! Cost: an iterable is asked for its next item when the work needs it, so a generator of batches is never in
+//! memory as a whole. A string of Python is copied once.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{LargeBinaryBuilder, LargeStringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StructArray, TimestampMicrosecondArray,
+};
+use arrow_schema::{DataType, Field, FieldRef, Schema};
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyList, PyString,
+};
+
+use crate::capsule::{self, Imported};
+use crate::failure::Failure;
+
+/// Bytes of strings that become one array.
+const ARRAY_BYTES: usize = 4 << 20;
+/// Strings that become one array.
+const ARRAY_ROWS: usize = 1 << 16;
+
+/// Arrays, or batches as arrays of structs, from wherever they come.
+pub(crate) struct Arrays {
+    source: Source,
+    /// Arrays that were taken to look at them.
+    ahead: Option<ArrayRef>,
+    /// Rows before the next array.
+    rows: usize,
+}
+
+enum Source {
+    Imported(Imported),
+    /// Items of an iterator, and the arrays of the item that is being taken.
+    Items {
+        items: Py<PyIterator>,
+        current: Option<Imported>,
+        waiting: Option<Py<PyAny>>,
+    },
+    Ended,
+}
+
+impl Arrays {
+    /// The arrays of an object. `what` names it in a sentence.
+    pub(crate) fn of(object: &Bound<'_, PyAny>, what: &str) -> Result<Self, Failure> {
+        let source = |source| Ok(Arrays { source, ahead: None, rows: 0 });
+        if let Some(imported) = capsule::import(object)? {
+            return source(Source::Imported(imported));
+        }
+        if let Ok(columns) = object.cast::<PyDict>() {
+            let batch = batch_of_columns(columns)?;
+            let array: ArrayRef = Arc::new(StructArray::from(batch));
+            let field = Arc::new(Field::new("", array.data_type().clone(), false));
+            return source(Source::Imported(Imported::Array(Some(array), field)));
+        }
+        let one_text = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
+        let items = if one_text { None } else { object.try_iter().ok() };
+        let Some(items) = items else {
+            return Err(Failure::request(format!(
+                "{what} must be a column, a table or a list, not {}",
+                name_of(object)
+            )));
+        };
+        let source_of_items = Source::Items { items: items.unbind(), current: None, waiting: None };
+        source(source_of_items)
+    }
+
+    /// The type of the arrays, as far as the first one tells; none if there is no array.
+    pub(crate) fn peek(&mut self) -> Result<Option<FieldRef>, Failure> {
+        if self.ahead.is_none() {
+            if let Source::Imported(imported) = &self.source {
+                return Ok(Some(imported.field()));
+            }
+            self.ahead = self.take().transpose()?;
+        }
+        let field = |array: &ArrayRef| Arc::new(Field::new("", array.data_type().clone(), true));
+        Ok(self.ahead.as_ref().map(field))
+    }
+
+    fn take(&mut self) -> Option<Result<ArrayRef, Failure>> {
+        let taken = match &mut self.source {
+            Source::Ended => None,
+            Source::Imported(imported) => imported.next().map(|array| array.map_err(Failure::from)),
+            Source::Items { items, current, waiting } => {
+                if let Some(array) = current.as_mut().and_then(Iterator::next) {
+                    Some(array.map_err(Failure::from))
+                } else {
+                    *current = None;
+                    let first_row = self.rows;
+                    let result = Python::attach(|py| {
+                        next_of_items(&items.bind(py).clone(), waiting, first_row)
+                    });
+                    match result {
+                        Ok(Next::Array(array)) => Some(Ok(array)),
+                        Ok(Next::Imported(imported)) => {
+                            *current = Some(imported);
+                            return self.take();
+                        }
+                        Ok(Next::Nothing) => None,
+                        Err(error) => Some(Err(error)),
+                    }
+                }
+            }
+        };
+        match &taken {
+            Some(Ok(array)) => self.rows += array.len(),
+            Some(Err(_)) | None => self.source = Source::Ended,
+        }
+        taken
+    }
+}
+
+impl Iterator for Arrays {
+    type Item = Result<ArrayRef, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.ahead.take().map(Ok).or_else(|| self.take())
+    }
+}
+
+enum Next {
+    Array(ArrayRef),
+    Imported(Imported),
+    Nothing,
+}
+
+/// The next array of an iterator: of strings as many as make an array, of anything else one item.
+fn next_of_items(
+    items: &Bound<'_, PyIterator>,
+    waiting: &mut Option<Py<PyAny>>,
+    first_row: usize,
+) -> Result<Next, Failure> {
+    let py = items.py();
+    let mut items = items.clone();
+    let mut strings = Strings::new(first_row);
+    loop {
+        let item = match waiting.take() {
+            Some(item) => item.into_bound(py),
+            None => match items.next().transpose()? {
+                Some(item) => item,
+                None => break,
+            },
+        };
+        if strings.push(&item)? {
+            if strings.is_full() {
+                break;
+            }
+            continue;
+        }
+        if !strings.is_empty() {
+            *waiting = Some(item.unbind());
+            break;
+        }
+        if let Some(imported) = capsule::import(&item)? {
+            return Ok(Next::Imported(imported));
+        }
+        let Ok(columns) = item.cast::<PyDict>() else {
+            return Err(Failure::request(format!(
+                "item {first_row} is neither a text nor a table but {}",
+                name_of(&item)
+            )));
+        };
+        return Ok(Next::Array(Arc::new(StructArray::from(batch_of_columns(columns)?))));
+    }
+    Ok(strings.finish().map_or(Next::Nothing, Next::Array))
+}
+
+/// What a person calls an object: its type.
+fn name_of(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string())
+}
+
+/// Strings on their way to an array: of text, or of bytes once one of them is no text.
+struct Strings {
+    texts: LargeStringBuilder,
+    bytes: Option<LargeBinaryBuilder>,
+    length: usize,
+    rows: usize,
+    first_row: usize,
+}
+
+impl Strings {
+    fn new(first_row: usize) -> Self {
+        let texts = LargeStringBuilder::new();
+        Strings { texts, bytes: None, length: 0, rows: 0, first_row }
+    }
+
+    /// Takes an item if it is a string, bytes or None.
+    fn push(&mut self, item: &Bound<'_, PyAny>) -> Result<bool, Failure> {
+        if let Ok(text) = item.cast::<PyString>() {
+            let row = self.first_row + self.rows;
+            let text = text.to_str().map_err(|_| {
+                Failure::column(format!(
+                    "text {row} holds half of a surrogate pair: it is no Unicode"
+                ))
+            })?;
+            self.length += text.len();
+            match &mut self.bytes {
+                Some(bytes) => bytes.append_value(text),
+                None => self.texts.append_value(text),
+            }
+        } else if let Ok(content) = item.cast::<PyBytes>() {
+            self.push_bytes(content.as_bytes());
+        } else if let Ok(content) = item.cast::<PyByteArray>() {
+            self.push_bytes(&content.to_vec());
+        } else if item.is_none() {
+            match &mut self.bytes {
+                Some(bytes) => bytes.append_null(),
+                None => self.texts.append_null(),
+            }
+        } else {
+            return Ok(false);
+        }
+        self.rows += 1;
+        Ok(true)
+    }
+
+    fn push_bytes(&mut self, content: &[u8]) {
+        self.length += content.len();
+        let texts = &mut self.texts;
+        let bytes = self.bytes.get_or_insert_with(|| {
+            let mut bytes = LargeBinaryBuilder::new();
+            texts.finish().iter().for_each(|text| bytes.append_option(text));
+            bytes
+        });
+        bytes.append_value(content);
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows >= ARRAY_ROWS || self.length >= ARRAY_BYTES
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    fn finish(mut self) -> Option<ArrayRef> {
+        if self.is_empty() {
+            return None;
+        }
+        Some(match self.bytes {
+            Some(mut bytes) => Arc::new(bytes.finish()),
+            None => Arc::new(self.texts.finish()),
+        })
+    }
+}
+
+/// A batch of a dictionary of lists: texts, bytes, whole numbers, numbers or times, and None.
+pub(crate) fn batch_of_columns(columns: &Bound<'_, PyDict>) -> Result<RecordBatch, Failure> {
+    let mut arrays: Vec<(String, ArrayRef)> = Vec::new();
+    for (name, values) in columns {
+        let name: String = name
+            .extract()
+            .map_err(|_| Failure::column("the names of columns must be texts".to_owned()))?;
+        let array = match capsule::import(&values)? {
+            Some(mut imported) => match (imported.next().transpose()?, imported.next()) {
+                (Some(array), None) => array,
+                _ => return Err(Failure::column(format!("column `{name}` comes in pieces"))),
+            },
+            None => array_of_list(&name, &values)?,
+        };
+        if let Some((first, one)) = arrays.first()
+            && one.len() != array.len()
+        {
+            let (rows, wanted) = (array.len(), one.len());
+            return Err(Failure::column(format!(
+                "column `{name}` has {rows} rows where `{first}` has {wanted}"
+            )));
+        }
+        arrays.push((name, array));
+    }
+    let field =
+        |(name, array): &(String, ArrayRef)| Field::new(name, array.data_type().clone(), true);
+    let schema = Arc::new(Schema::new(arrays.iter().map(field).collect::<Vec<_>>()));
+    let columns = arrays.into_iter().map(|(_, array)| array).collect();
+    Ok(RecordBatch::try_new(schema, columns)?)
+}
+
+/// The array of a list. What it holds is told by its first value.
+fn array_of_list(name: &str, values: &Bound<'_, PyAny>) -> Result<ArrayRef, Failure> {
+    let wrong = |row: usize, value: &Bound<'_, PyAny>| {
+        let kind = name_of(value);
+        Failure::column(format!(
+            "column `{name}` holds {kind} in row {row}, which fits nothing before it"
+        ))
+    };
+    let values = values
+        .cast::<PyList>()
+        .map_err(|_| Failure::column(format!("column `{name}` is no list")))?;
+    let first = values.iter().find(|value| !value.is_none());
+    let is_string = |value: &Bound<'_, PyAny>| {
+        value.is_instance_of::<PyString>()
+            || value.is_instance_of::<PyBytes>()
+            || value.is_instance_of::<PyByteArray>()
+    };
+    let Some(first) = first.filter(|first| !is_string(first)) else {
+        let mut strings = Strings::new(0);
+        for (row, value) in values.iter().enumerate() {
+            if !strings.push(&value)? {
+                return Err(wrong(row, &value));
+            }
+        }
+        return Ok(strings
+            .finish()
+            .unwrap_or_else(|| Arc::new(LargeStringBuilder::new().finish())));
+    };
+    if first.is_instance_of::<PyBool>() {
+        let row = values.iter().position(|value| !value.is_none()).unwrap_or(0);
+        return Err(wrong(row, &first));
+    }
+    let numbers = |value: &Bound<'_, PyAny>| value.extract::<f64>();
+    let floats = values.iter().any(|value| value.is_instance_of::<PyFloat>());
+    if first.is_instance_of::<PyDateTime>() {
+        return Ok(Arc::new(
+            collect(values, wrong, |value| {
+                Ok((value.call_method0("timestamp")?.extract::<f64>()? * 1e6).round() as i64)
+            })?
+            .into_iter()
+            .collect::<TimestampMicrosecondArray>()
+            .with_timezone("UTC"),
+        ));
+    }
+    if first.is_instance_of::<PyFloat>() || floats {
+        return Ok(Arc::new(
+            collect(values, wrong, numbers)?.into_iter().collect::<Float64Array>(),
+        ));
+    }
+    if first.is_instance_of::<PyInt>() {
+        let whole = |value: &Bound<'_, PyAny>| value.extract::<i64>();
+        return Ok(Arc::new(collect(values, wrong, whole)?.into_iter().collect::<Int64Array>()));
+    }
+    let row = values.iter().position(|value| !value.is_none()).unwrap_or(0);
+    Err(wrong(row, &first))
+}
+
+fn collect<T>(
+    values: &Bound<'_, PyList>,
+    wrong: impl Fn(usize, &Bound<'_, PyAny>) -> Failure,
+    convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> Result<Vec<Option<T>>, Failure> {
+    let convert_one = |(row, value): (usize, Bound<'_, PyAny>)| {
+        if value.is_none() {
+            return Ok(None);
+        }
+        if value.is_instance_of::<PyBool>() {
+            return Err(wrong(row, &value));
+        }
+        convert(&value).map(Some).map_err(|_| wrong(row, &value))
+    };
+    values.iter().enumerate().map(convert_one).collect()
+}
+
+/// An array of structs as a batch.
+pub(crate) fn as_batch(array: &ArrayRef) -> Result<RecordBatch, Failure> {
+    match array.data_type() {
+        DataType::Struct(_) if array.null_count() == 0 => {
+            Ok(RecordBatch::from(array.as_struct().clone()))
+        }
+        DataType::Struct(_) => Err(Failure::request("a table must not have rows that are null")),
+        other => Err(Failure::request(format!(
+            "a table with columns is wanted, not a column of {other}"
+        ))),
+    }
+}

@@ -1,0 +1,73 @@
+//! The Python package: all of Wonbon beside the data structures that Python programs use already.
+//!
+//! Binds to `crates/app` and the libraries, and decides nothing itself: what a word, a copy or an answer is
+//! comes from where the program and the service have it. The classes that people see are in `python/wonbon`;
+//! here is what they stand on, the module `wonbon._wonbon`.
+//!
+//! | module | is |
+//! |---|---|
+//! | `capsule` | Arrow in and out: the only module with `unsafe` |
+//! | `input`, `columns`, `batches` | Python objects as arrays, columns as texts and pages, tables as batches |
+//! | `watched` | long work without the interpreter: Ctrl-C, progress |
+//! | `failure` | errors as exceptions |
+//! | `texts`, `sketches`, `sets`, `join` | texts, columns and sets |
+//! | `families`, `store` | corpora and stores |
+//! | `table` | what comes back |
+//!
+//! Guarantees: the interpreter is free while anything longer than a microsecond runs; threads end with the call
+//! that started them, so a process may fork between calls; the system's allocator stays in place.
+
+mod batches;
+mod capsule;
+mod columns;
+mod failure;
+mod families;
+mod input;
+mod join;
+mod options;
+mod sets;
+mod sketches;
+mod store;
+mod table;
+mod texts;
+mod watched;
+
+use std::io::Write as _;
+
+use pyo3::prelude::*;
+
+/// Runs a command of the program; the arguments begin with its name. Returns the exit code.
+#[pyfunction]
+fn run_program(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| {
+        let code = wonbon_cli::run(arguments);
+        // At the end of a process of Rust this is done by its runtime; nothing is left to do if nobody reads.
+        let _ = std::io::stdout().flush();
+        code
+    })
+}
+
+/// What `wonbon` stands on. Use `wonbon`.
+#[pymodule(gil_used = false)]
+mod _wonbon {
+    #[pymodule_export]
+    use super::families::{FamilyCore, cluster_files, dedup_files, dedup_table};
+    #[pymodule_export]
+    use super::join::join;
+    #[pymodule_export]
+    use super::run_program;
+    #[pymodule_export]
+    use super::sets::{ItemSet, SetSketch};
+    #[pymodule_export]
+    use super::sketches::{Numbers, Sketches, sketch};
+    #[pymodule_export]
+    use super::store::{StoreCore, restore};
+    #[pymodule_export]
+    use super::table::Table;
+    #[pymodule_export]
+    use super::texts::{compare_json, extract_column, extract_json, shingles, words};
+
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

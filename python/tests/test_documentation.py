@@ -1,0 +1,60 @@
+"""What the documentation shows is true: examples run, and the code of pages and of docstrings does what it says."""
+
+import doctest
+import importlib
+import pathlib
+import re
+import sys
+
+import pytest
+
+import wonbon
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = TOP / "python/examples"
+
+
+@pytest.mark.parametrize("name", ["_texts", "_families", "_store"])
+def test_docstrings(name):
+    done = doctest.testmod(importlib.import_module(f"wonbon.{name}"))
+    assert done.failed == 0 and done.attempted > 0
+
+
+def run(name, monkeypatch, *arguments):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return importlib.import_module(name).main(*arguments)
+
+
+def test_a_dataset_is_cleaned(monkeypatch, capsys):
+    clean = run("clean_a_dataset", monkeypatch, [])
+    assert type(clean).__name__ == "Dataset" and clean.num_rows == 5
+    assert "'another' stands where the original has 'word30'" in capsys.readouterr().out
+
+
+def test_the_copies_of_a_blog_are_found(monkeypatch):
+    holders = run("who_copied_my_blog", monkeypatch, [])
+    assert holders == ["https://copies.example/123", "https://news.example/island"]
+
+
+def test_a_benchmark_is_decontaminated(monkeypatch):
+    clean = run("decontaminate_a_benchmark", monkeypatch)
+    assert [text[:6] for text in clean] == ["A loaf", "Fences"]
+
+
+def test_the_code_of_the_page_runs(tmp_path, monkeypatch):
+    """Every block of docs/python.md that is ours, one after another."""
+    monkeypatch.chdir(tmp_path)
+    page = (TOP / "docs/python.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names = {}
+    assert len(blocks) >= 8
+    for block in blocks:
+        exec(compile(block, "docs/python.md", "exec"), names)
+    assert names["families"].summary["copies"] > 0
+
+
+def test_every_public_name_is_on_the_page():
+    page = (TOP / "docs/python.md").read_text()
+    missing = [name for name in wonbon.__all__ if f"`{name}" not in page]
+    assert missing == []

@@ -1,0 +1,336 @@
+"""Corpora: the same families as the program, whatever table the rows come in."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+import datasets
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+import wonbon
+
+WORDS = [f"word{number}" for number in range(400)]
+
+
+def corpus(seed, documents=120):
+    """Originals and copies that differ from them by a few words; some empty, some of equal dates."""
+    draw = random.Random(seed)
+    rows, texts = [], []
+    for number in range(documents):
+        if texts and draw.random() < 0.5:
+            words = list(draw.choice(texts))
+            for _ in range(draw.choice([0, 1, 1, 3, 10])):
+                words[draw.randrange(len(words))] = draw.choice(WORDS)
+        else:
+            words = [draw.choice(WORDS) for _ in range(draw.choice([3, 30, 80]))]
+        texts.append(words)
+        text = None if number % 31 == 7 else " ".join(words)
+        rows.append({"id": f"d{number}", "created": f"2024-01-{draw.randint(1, 28):02}", "text": text})
+    return rows
+
+
+def program(*arguments):
+    command = [sys.executable, "-m", "wonbon", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def told_by_program(rows, folder, *flags):
+    """What `wonbon dedup --json` says, and its families."""
+    lines = [json.dumps({**row, "text": row["text"] or ""}) for row in rows]
+    (folder / "rows.jsonl").write_text("\n".join(lines))
+    done = program("dedup", folder / "rows.jsonl", "-o", folder / "out", "--json", *flags)
+    assert done.returncode == 0, done.stderr
+    families = (folder / "out" / "families.jsonl").read_text().splitlines()
+    return json.loads(done.stdout), [json.loads(line) for line in families]
+
+
+@pytest.mark.parametrize(
+    ("options", "flags"),
+    [
+        ({}, []),
+        ({"threshold": 0.6, "engine": "features", "threads": 3}, ["--threshold", "0.6", "--engine", "features"]),
+        ({"family": "linked", "keep": "longest"}, ["--family", "linked", "--keep", "longest"]),
+        ({"rule": "2of6", "shingle": 2, "keep": "last"}, ["--rule", "2of6", "--shingle", "2", "--keep", "last"]),
+        ({"keep": "max:created"}, ["--keep", "max:created"]),
+    ],
+)
+def test_the_families_are_those_of_the_program(options, flags, tmp_path):
+    for seed in range(3):
+        rows = corpus(seed)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        summary, wanted = told_by_program(rows, folder, *flags)
+        families = wonbon.dedup(rows, **options)
+        assert families.table.to_pylist() == [
+            {name: row[name] for name in ("id", "kind", "family", "original", "resemblance")} for row in wanted
+        ]
+        assert families.digest == summary["digest"] and len(families.digest) == 32
+        assert families.summary["copies"] > 0
+        kept = [json.loads(line)["id"] for line in (folder / "out/kept/rows.jsonl").read_text().splitlines()]
+        assert [row["id"] for row in families.select()] == kept
+
+
+def tables(rows):
+    """The rows in every kind of table."""
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    arrow = pa.table(columns)
+    yield "list of dictionaries", rows
+    yield "generator of dictionaries", (row for row in rows)
+    yield "dictionary", columns
+    yield "pyarrow", arrow
+    yield "chunks", pa.concat_tables([arrow.slice(0, 7), arrow.slice(7, 0), arrow.slice(7)])
+    yield "views", arrow.set_column(2, "text", arrow["text"].cast(pa.string_view()))
+    yield "dictionaries of Arrow", arrow.set_column(2, "text", arrow["text"].dictionary_encode())
+    yield "batch", arrow.to_batches()[0]
+    yield "reader", arrow.to_reader(13)
+    yield "generator of batches", iter(arrow.to_batches(max_chunksize=11))
+    yield "dataset of pyarrow", pyarrow.dataset.dataset(arrow)
+    yield "pandas", pd.DataFrame(columns)
+    yield "polars", pl.DataFrame(columns)
+    yield "lazy polars", pl.DataFrame(columns).lazy()
+    yield "datasets", datasets.Dataset.from_dict(columns)
+    yield "a part of datasets", datasets.Dataset.from_list([rows[0], *rows]).select(range(1, len(rows) + 1))
+    yield "iterable dataset", datasets.Dataset.from_dict(columns).to_iterable_dataset()
+    yield "duckdb", duckdb.from_arrow(arrow)
+
+
+def test_every_kind_of_table_has_the_same_families():
+    rows = corpus(5, 60)
+    wanted = wonbon.dedup(rows)
+    assert wanted.summary["copies"] > 5
+    for name, data in tables(rows):
+        families = wonbon.dedup(data)
+        assert families.digest == wanted.digest, name
+        assert families.table.to_pylist() == wanted.table.to_pylist(), name
+
+
+def as_rows(data):
+    if isinstance(data, dict):
+        return data["id"]
+    if isinstance(data, list):
+        return [row["id"] for row in data]
+    if isinstance(data, pd.DataFrame):
+        return data["id"].tolist()
+    if isinstance(data, pl.LazyFrame):
+        return data.collect()["id"].to_list()
+    if isinstance(data, pl.DataFrame):
+        return data["id"].to_list()
+    if isinstance(data, duckdb.DuckDBPyRelation):
+        return [row[0] for row in data.project("id").fetchall()]
+    if isinstance(data, (datasets.Dataset, datasets.IterableDataset)):
+        return [row["id"] for row in data]
+    return data["id"].to_pylist()
+
+
+def test_rows_are_kept_in_a_table_of_the_same_kind():
+    rows = corpus(6, 60)
+    wanted = [row["id"] for row in wonbon.dedup(rows).select()]
+    assert 10 < len(wanted) < 60
+    for name, data in tables(rows):
+        families = wonbon.dedup(data)
+        if name.startswith("generator") or name == "reader":
+            with pytest.raises(wonbon.RequestError, match="use the mask `.kept`"):
+                families.select()
+            continue
+        kept = families.select()
+        assert as_rows(kept) == wanted, name
+        if name != "dataset of pyarrow":
+            assert type(kept) is type(data), name
+
+
+def test_the_mask_is_a_sequence_a_numpy_array_and_an_arrow_column():
+    rows = corpus(7, 40)
+    kept = wonbon.dedup(rows).kept
+    values = list(kept)
+    assert np.asarray(kept).tolist() == pa.array(kept).to_pylist() == pl.Series(kept).to_list() == values
+    assert (kept[0], kept[-1], kept[1:3], len(kept)) == (values[0], values[-1], values[1:3], 40)
+
+
+def test_texts_alone_are_called_by_their_numbers():
+    text = " ".join(WORDS[:30])
+    families = wonbon.dedup([text, "other words", text])
+    assert families.table.column("id") == ["0", "1", "2"]
+    assert families.table.column("original") == ["0", "1", "0"]
+    assert families.select() == [text, "other words"]
+    assert families.copies_of(0) == ["2"]
+    with pytest.raises(wonbon.UnknownDocumentError):
+        families.copies_of("7")
+
+
+def test_what_stands_in_another_table_is_a_copy(tmp_path):
+    rows = corpus(8)
+    old, new = rows[:60], rows[60:]
+    for name, part in (("old", old), ("new", new)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps({**r, "text": r["text"] or ""}) for r in part))
+    done = program("dedup", tmp_path / "new.jsonl", "--against", tmp_path / "old.jsonl", "-o", tmp_path / "out", "--json")
+    assert done.returncode == 0, done.stderr
+    families = wonbon.dedup(new, against=old)
+    assert families.digest == json.loads(done.stdout)["digest"]
+    assert len(families) == 60 and families.summary["others"] == 60
+    assert set(families.table.column("original")) & {row["id"] for row in old}
+
+
+def test_pairs_are_those_of_the_program(tmp_path):
+    rows = corpus(9)
+    told_by_program(rows, tmp_path, "--pairs", str(tmp_path / "pairs"))
+    wanted = sorted(line.split("\t") for line in (tmp_path / "pairs").read_text().splitlines())
+    pairs = wonbon.dedup(rows, pairs=True).pairs.to_pylist()
+    assert sorted([one["left"], one["right"], f"{one['resemblance']:.6f}"] for one in pairs) == wanted
+    assert wonbon.dedup(rows).pairs is None
+
+
+@pytest.mark.parametrize("engine", ["exact", "features"])
+def test_again_at_a_higher_threshold_is_a_run_at_that_threshold(engine):
+    rows = corpus(10)
+    families = wonbon.dedup(rows, threshold=0.5, engine=engine, pairs=True)
+    for threshold in (0.5, 0.8, 1.0):
+        again = families.again(threshold)
+        fresh = wonbon.dedup(rows, threshold=threshold, engine="exact", pairs=True)
+        assert again.table.to_pylist() == fresh.table.to_pylist()
+        assert sorted(map(str, again.pairs.to_pylist())) == sorted(map(str, fresh.pairs.to_pylist()))
+    assert again.again(1.0).digest == again.digest
+    with pytest.raises(wonbon.RequestError, match="the threshold must be at least what it was"):
+        families.again(0.4)
+    with pytest.raises(wonbon.RequestError):
+        families.again(1.5)
+
+
+def test_an_explanation_shows_the_words_that_differ():
+    text = " ".join(WORDS[:60])
+    rows = [{"id": "a", "text": text}, {"id": "b", "text": text.replace("word50", "another")}]
+    for name, data in tables([{**row, "created": "2024"} for row in rows]):
+        found = wonbon.dedup(data).explain("b")
+        assert (found.kind, found.original) == ("copy", "a")
+        if found.comparison:
+            assert [(one.a, one.b) for one in found.comparison.diff()] == [("another", "word50")], name
+            assert found.comparison.resemblance == found.resemblance
+        else:
+            assert "generator" in name or name in ("reader", "dataset of pyarrow", "iterable dataset", "duckdb"), name
+
+
+def test_a_notebook_shows_small_tables():
+    families = wonbon.dedup(corpus(11))
+    assert "120 documents" in repr(families)
+    assert families._repr_html_().startswith("<table>") and "<td>120" not in families._repr_html_()
+    assert wonbon.dedup(["<script>"])._repr_html_().count("<script>") == 0
+
+
+def test_jobs_over_files_are_those_of_the_program(tmp_path):
+    rows = corpus(12)
+    summary, _ = told_by_program(rows, tmp_path)
+    told = []
+    ours = wonbon.dedup_files(
+        tmp_path / "rows.jsonl", tmp_path / "ours", progress=lambda phase, done, total: told.append(phase)
+    )
+    for name in ("digest", "documents", "kinds", "plan", "text_bytes"):
+        assert ours[name] == summary[name], name
+    for file in ("kept/rows.jsonl", "families.jsonl"):
+        assert (tmp_path / "ours" / file).read_bytes() == (tmp_path / "out" / file).read_bytes()
+    with pytest.raises(wonbon.RequestError, match="exists already; it is not overwritten"):
+        wonbon.dedup_files(tmp_path / "rows.jsonl", tmp_path / "ours")
+    with pytest.raises(wonbon.EnvironmentFailedError, match="no-such-file"):
+        wonbon.dedup_files(tmp_path / "no-such-file", tmp_path / "nothing")
+    clusters = wonbon.cluster_files([tmp_path / "rows.jsonl"], tmp_path / "clusters", threshold=0.5)
+    done = program("cluster", tmp_path / "rows.jsonl", "-o", tmp_path / "theirs", "--threshold", "0.5", "--json")
+    assert clusters["documents"] == json.loads(done.stdout)["documents"]
+
+
+def golden(format):
+    folder = pathlib.Path(os.environ["WONBON_GOLDEN"]) / format
+    files = sorted(folder.iterdir())
+    assert len(files) > 40
+    return files
+
+
+def test_golden_rows_are_the_documents_that_the_program_makes(tmp_path):
+    """Each awkward row as a table: the same document, or refused in the words of the program."""
+    compared = 0
+    for file in golden("Parquet"):
+        table = pa.parquet.read_table(file)
+        done = program("sketch", file)
+        if "redirect" in table.column_names and done.returncode != 0:
+            continue
+        names = set(table.column_names)
+        try:
+            families = wonbon.dedup(table)
+        except wonbon.RequestError as error:
+            # What has no text is an empty document in a table, so only other faults are refused.
+            assert done.returncode == 1, (file, error)
+            sentence = done.stderr.splitlines()[0].partition(" has ")[2]
+            assert not sentence or sentence in str(error) or not names & {"text", "html"}, (file, error, done.stderr)
+            continue
+        if done.returncode != 0:
+            # The program skips rows without content; in a table they are empty.
+            assert "neither a field" in done.stderr and families.summary["kinds"]["empty"] == 1, (file, done.stderr)
+            continue
+        row = json.loads(done.stdout)
+        (told,) = families.table.to_pylist()
+        assert told["kind"] == ("empty" if row["shingles"] == 0 else "original"), file
+        if names & {"id", "url"} and not row["id"].startswith(str(file)):
+            assert told["id"] == row["id"], file
+        compared += 1
+    assert compared > 25
+
+
+SHARED = pathlib.Path(__file__).resolve().parents[3] / "shared/data"
+
+
+def rows_of(file):
+    with pa.input_stream(file, compression="zstd") as lines:
+        yield from map(json.loads, lines.read().splitlines())
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared corpora are not beside the checkout")
+def test_a_shared_corpus_has_the_families_of_the_program(tmp_path):
+    # The smallest of them, unless the long form asks for all.
+    files = sorted(SHARED.glob("*.jsonl.zst"), key=lambda file: file.stat().st_size)
+    for file in files if "WONBON_ALL_CORPORA" in os.environ else files[:1]:
+        out = tmp_path / file.name
+        done = program("dedup", file, "-o", out, "--json")
+        assert done.returncode in (0, 1), done.stderr
+        families = wonbon.dedup(rows_of(file))
+        wanted = json.loads(done.stdout)
+        assert families.digest == wanted["digest"], file
+        assert families.summary["copies"] > 0 and families.summary["kinds"] == dict(wanted["kinds"]), file
+
+
+BAD_TABLES = [
+    ({"text": ["a", "b"], "id": ["x"]}, {}, "column `id` has 1 rows where `text` has 2"),
+    ({"body_text": ["a"]}, {}, "there is neither a column `text` nor a column `html`, only `body_text`; say `text=`"),
+    ({"text": ["a"]}, {"text": "body"}, "there is no column `body` for `text`, only `text`"),
+    ({"text": ["a"]}, {"order": "when"}, "there is no column `when` for `order`, only `text`"),
+    ({"text": ["a"]}, {"keep": "min:score"}, "there is no column `score` for `keep`, only `text`"),
+    ({"text": [1, 2]}, {}, "row:0 has a field `text` that is not a string"),
+    ({"text": ["a"], "created": ["soon"]}, {}, "row:0 has a field `created` that is not a time: soon"),
+    ({"text": ["a"], "id": [1.5]}, {}, "row:0 has a field `id` that is neither a string nor a whole number"),
+    ({"text": ["a", 5]}, {}, "column `text` holds int in row 1, which fits nothing before it"),
+    ({"text": [True]}, {}, "column `text` holds bool in row 0"),
+    (["a"], {"threshold": 0}, "`threshold` is above 0 and at most 1, not 0"),
+    (["a"], {"threshold": 0.5, "rule": "2of6"}, "say a `threshold` or a `rule`, not both"),
+    (["a"], {"keep": "newest"}, "write earliest, longest, first, last, min:FIELD or max:FIELD"),
+    (["a"], {"family": "round"}, "write star or linked"),
+    (7, {}, "the data must be a column, a table or a list, not int"),
+]
+
+
+@pytest.mark.parametrize(("data", "options", "sentence"), BAD_TABLES)
+def test_a_bad_table_is_named(data, options, sentence):
+    with pytest.raises(wonbon.RequestError) as caught:
+        wonbon.dedup(data, **options)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_an_empty_table_has_no_families():
+    for data in ([], {"text": []}, pa.table({"text": pa.array([], pa.string())}), iter([])):
+        families = wonbon.dedup(data)
+        assert (len(families), families.digest, list(families.kept)) == (0, "0" * 32, [])

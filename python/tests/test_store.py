@@ -1,0 +1,235 @@
+"""Stores, services and streams: the same answers from all three."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+
+import pyarrow as pa
+import pytest
+
+import wonbon
+
+FERRY = "One morning the old ferry did not come, and the whole village stood on the quay with baskets and bicycles."
+BREAD = "A loaf that rises overnight in a cold kitchen needs less yeast than any book says and more patience."
+ROWS = [
+    {"id": "ferry", "url": "https://a.example/ferry", "created": "2024-05-01", "text": FERRY, "title": "The ferry"},
+    {"id": "bread", "url": "https://a.example/bread", "created": "2024-05-02", "text": BREAD},
+    {"id": "copy", "url": "https://b.example/ferry", "created": "2024-05-03", "text": FERRY + " Really."},
+    {"id": "same", "url": "https://c.example/ferry", "created": "2024-05-04", "text": FERRY.upper()},
+    {"id": "empty", "created": "2024-05-05", "text": "…"},
+]
+
+
+@pytest.fixture
+def store(tmp_path):
+    with wonbon.Store(tmp_path / "store") as store:
+        yield store
+
+
+@pytest.fixture
+def service(tmp_path):
+    """A real service on a free port of this machine, and a client of it."""
+    command = [sys.executable, "-m", "wonbon", "serve", "--store", str(tmp_path / "served"), "--listen", "127.0.0.1:0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        address = None
+        for line in process.stdout:
+            found = re.search(r"http://127\.0\.0\.1:\d+", line)
+            if found:
+                address = found.group()
+                break
+        assert address, "the service did not say where it listens"
+        # What it says later must not fill the pipe.
+        threading.Thread(target=process.stdout.read, daemon=True).start()
+        yield wonbon.Client(address)
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def facts(verdict):
+    return verdict.key, verdict.verdict, verdict.original, verdict.change
+
+
+WANTED = [
+    ("ferry", "original", None, "new"),
+    ("bread", "original", None, "new"),
+    ("copy", "copy", "ferry", "new"),
+    ("same", "same-text", "ferry", "new"),
+    ("empty", "empty", None, "new"),
+]
+
+
+def questions(one):
+    """What any of the two answers, without what is of the moment."""
+    return [
+        [(match.document.key, match.resemblance) for match in one.similar(FERRY, min=0.1)],
+        [match.document.key for match in one.within("the whole village stood on the quay", min=0.5)],
+        [match.document.key for match in one.contains(FERRY + " " + BREAD, min=0.5)],
+        [(source.document.key, source.words) for source in one.sources(FERRY + " and then " + BREAD).sources],
+        [match.document.key for match in one.similar(key="ferry", min=0.5)],
+        [found.document.key for found in one.search("ferry")],
+        [document.key for document in one.family("copy")],
+        one.get("ferry").text,
+        one.get("copy").original,
+        len(one),
+        "bread" in one,
+        "nothing" in one,
+        one.check(FERRY).original,
+        [holder["key"] for holder in one.copies("https://a.example/ferry").get("copies", [])],
+    ]
+
+
+def test_a_store_decides_and_answers(store):
+    assert [facts(verdict) for verdict in store.add_many(ROWS)] == WANTED
+    told = questions(store)
+    assert told[0][0][0] == "ferry" and told[2] == ["ferry", "bread", "copy", "same"][: len(told[2])]
+    assert told[5] == ["ferry"] and told[7] == FERRY and told[9] == 5
+    assert facts(store.add("ferry", FERRY, created="2024-05-01"))[3] == "unchanged"
+    assert "5 documents" in repr(store)
+    for answer in (store.get("ferry"), store.similar(FERRY), store.sources(FERRY), store.search("ferry"), store.status()):
+        assert "<table>" in answer._repr_html_()
+
+
+def test_a_table_of_any_kind_is_added_in_order(store):
+    columns = {name: [row.get(name) for row in ROWS] for name in ("id", "created", "text")}
+    told = store.add_many(pa.table(columns), threads=3)
+    assert [facts(verdict) for verdict in told] == WANTED
+
+
+def test_what_a_store_says_is_what_the_program_says(tmp_path):
+    with wonbon.Store(tmp_path / "store", rule="threshold=0.8") as store:
+        store.add_many(ROWS)
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+
+    def program(*arguments):
+        command = [sys.executable, "-m", "wonbon", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    theirs = tmp_path / "theirs"
+    program("add", "--store", theirs, tmp_path / "rows.jsonl")
+    exported = [program("export", "--store", one).splitlines() for one in (tmp_path / "store", theirs)]
+    ours, wanted = ([{**json.loads(line), "stored": None} for line in lines] for lines in exported)
+    assert ours == wanted and len(ours) == 5
+
+
+def test_decisions_watching_deleting_backups(store, tmp_path):
+    store.add_many(ROWS)
+    entry = store.decide("copy", "not-a-copy", who="ann", reason="a translation")
+    assert entry.key == "copy" and store.get("copy").verdict == "original"
+    assert store.decisions("copy").entries[0]["reason"] == "a translation"
+    assert store.decide("copy", None).undoes == entry.entry and store.get("copy").original == "ferry"
+    store.watch("ferry")
+    assert [one["key"] for one in store.watched().watched] == ["ferry"]
+    assert len(store.reports().reports[0]["differing"]) == 1
+    store.unwatch("ferry")
+    store.backup(tmp_path / "backup")
+    assert store.delete("ferry") and not store.delete("ferry")
+    assert store.get("copy").verdict == "original" and len(store) == 4
+    assert wonbon.Store.restore(tmp_path / "backup", tmp_path / "restored") is None
+    with wonbon.Store(tmp_path / "restored", create=False) as restored:
+        assert len(restored) == 5
+    assert store.changes("bread").versions[0]["version"] == 1
+
+
+def test_bad_requests_to_a_store(store, tmp_path):
+    with pytest.raises(wonbon.UnknownDocumentError, match="there is no document `nothing`"):
+        store.get("nothing")
+    with pytest.raises(LookupError):
+        store.similar(key="nothing")
+    with pytest.raises(wonbon.RequestError, match="one of `key`, `text` and `html` says what is asked about"):
+        store.similar()
+    with pytest.raises(wonbon.RequestError, match="`min` is from 0 to 1, not 7"):
+        store.similar(FERRY, min=7)
+    with pytest.raises(TypeError, match="a document has no `colour`"):
+        store.add("a", "text", colour="red")
+    with pytest.raises(wonbon.EnvironmentFailedError):
+        wonbon.Store(tmp_path / "store")
+    with pytest.raises(wonbon.RequestError, match="there is no store at"):
+        wonbon.Store(tmp_path / "none", create=False)
+    store.close()
+    with pytest.raises(wonbon.RequestError, match="the store is closed"):
+        store.add("a", "text")
+    with pytest.raises(wonbon.RequestError, match="`rule` is threshold=0.5, but the store in"):
+        wonbon.Store(tmp_path / "store", rule="threshold=0.5")
+
+
+def test_ten_threads_use_one_store(store):
+    failed = []
+
+    def work(number):
+        try:
+            for at in range(10):
+                store.add(f"{number}-{at}", f"{FERRY} {number} {at}")
+                assert store.check(FERRY).verdict != "empty"
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and len(store) == 100
+    # Whatever the order: one family, whose original is the earliest stored.
+    assert sum(store.get(f"{number}-{at}").original is None for number in range(10) for at in range(10)) == 1
+
+
+def test_a_stream_is_decided_as_a_store_decides():
+    with wonbon.Deduplicator(threshold=0.7) as seen:
+        told = [seen.add(row["id"], row["text"], created=row["created"]) for row in ROWS]
+        assert [facts(verdict) for verdict in told] == WANTED
+        assert seen.check(FERRY).original == "ferry" and len(seen) == 5
+
+
+def test_a_service_answers_as_a_store(service, store):
+    assert [facts(verdict) for verdict in service.add_many(iter(ROWS))] == WANTED
+    store.add_many(ROWS)
+    # The index of a service follows its database.
+    while service.status()["search_behind"] > 0:
+        pass
+    assert questions(service) == questions(store)
+    assert facts(service.add("ferry", FERRY, created="2024-05-01"))[3] == "unchanged"
+    assert service.decide("copy", "not-a-copy").key == "copy"
+    assert service.decide("copy", None).change == "undone"
+    service.watch("ferry")
+    assert [one["key"] for one in service.watched().watched] == ["ferry"]
+    service.unwatch("ferry")
+    assert service.delete("ferry") and not service.delete("ferry")
+
+
+def test_verdicts_come_while_rows_are_sent(service):
+    sent = threading.Event()
+
+    def rows():
+        yield ROWS[0]
+        # Goes on only when the first verdict has come.
+        assert sent.wait(30)
+        yield ROWS[2]
+
+    verdicts = service.add_many(rows())
+    assert next(verdicts).key == "ferry"
+    sent.set()
+    assert next(verdicts).original == "ferry"
+    assert list(verdicts) == []
+
+
+def test_bad_requests_to_a_service(service):
+    with pytest.raises(wonbon.UnknownDocumentError):
+        service.get("nothing")
+    with pytest.raises(wonbon.ServiceError) as caught:
+        service.similar("a", min=7)
+    assert caught.value.code == "bad_parameter" and caught.value.status == 400
+
+    def rows():
+        yield ROWS[0]
+        raise LookupError("the source broke")
+
+    with pytest.raises(LookupError, match="the source broke"):
+        list(service.add_many(rows()))
+    with pytest.raises(wonbon.EnvironmentFailedError, match="does not answer"):
+        wonbon.Client("http://127.0.0.1:9").status()
+    with pytest.raises(wonbon.RequestError, match="the address of a service"):
+        wonbon.Client("localhost")

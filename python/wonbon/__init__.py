@@ -1,0 +1,83 @@
+"""Finds the original and its copies in text.
+
+Corpora: `dedup`, `dedup_files`, `cluster_files`, `join`. Stores and services: `Store`, `Client`, `Deduplicator`. Texts and columns: `extract`, `extract_column`, `compare`, `words`, `shingles`, `sketch`. A column is anything that
+speaks Arrow, a list, or an iterator of either; no table library has to be installed.
+"""
+
+from __future__ import annotations
+
+from ._answers import Answer, Document, Found, Match, Matches, Passage, SearchResults, Source, Sources, Verdict
+from ._client import Client
+from ._families import Explanation, Families, Mask, cluster_files, dedup, dedup_files
+from ._store import Deduplicator, Store
+from ._texts import Comparison, Difference, Link, MovedBlock, Page, compare, extract
+from ._wonbon import (
+    VERSION,
+    ItemSet,
+    Numbers,
+    SetSketch,
+    Sketches,
+    Table,
+    extract_column,
+    join,
+    shingles,
+    sketch,
+    words,
+)
+from .errors import (
+    ColumnError,
+    DamagedError,
+    EnvironmentFailedError,
+    RequestError,
+    ServiceError,
+    UnknownDocumentError,
+    WonbonError,
+)
+
+__version__ = VERSION
+
+__all__ = [
+    "Answer",
+    "Client",
+    "ColumnError",
+    "Comparison",
+    "DamagedError",
+    "Deduplicator",
+    "Difference",
+    "Document",
+    "EnvironmentFailedError",
+    "Explanation",
+    "Families",
+    "Found",
+    "ItemSet",
+    "Link",
+    "Mask",
+    "Match",
+    "Matches",
+    "MovedBlock",
+    "Numbers",
+    "Page",
+    "Passage",
+    "RequestError",
+    "SearchResults",
+    "ServiceError",
+    "SetSketch",
+    "Sketches",
+    "Source",
+    "Sources",
+    "Store",
+    "Table",
+    "UnknownDocumentError",
+    "Verdict",
+    "WonbonError",
+    "cluster_files",
+    "compare",
+    "dedup",
+    "dedup_files",
+    "extract",
+    "extract_column",
+    "join",
+    "shingles",
+    "sketch",
+    "words",
+]

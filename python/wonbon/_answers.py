@@ -1,0 +1,244 @@
+"""Answers of stores and services: the same types, made of the same JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from . import _html
+
+__all__ = ["Answer", "Document", "Found", "Match", "Matches", "Passage", "SearchResults", "Source", "Sources", "Verdict"]
+
+T = TypeVar("T")
+
+
+def _filled(kind: type[T], told: dict[str, Any], **made: Any) -> T:
+    """An answer of the fields that it knows; a newer service may tell more."""
+    known = {one.name for one in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{**{name: value for name, value in told.items() if name in known}, **made})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of a document: `verdict` is original, copy, identical, same-text, same-shingles or empty."""
+
+    key: str
+    verdict: str
+    original: str | None = None
+    resemblance: float | None = None
+    features_equal: int | None = None
+    stopped_early: bool = False
+    change: str | None = None
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it copies an earlier document."""
+        return self.original is not None
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Verdict:
+        """From JSON."""
+        return _filled(cls, {"verdict": "", **told})
+
+    def _repr_html_(self) -> str:
+        return _html.pairs((one.name, getattr(self, one.name)) for one in fields(self))
+
+
+@dataclass(frozen=True)
+class Document:
+    """A stored document."""
+
+    key: str
+    created: str
+    stored: str
+    words: int
+    version: int
+    verdict: str
+    original: str | None = None
+    resemblance: float | None = None
+    copies: int | None = None
+    published: str | None = None
+    url: str | None = None
+    site: str | None = None
+    author: str | None = None
+    title: str | None = None
+    language: str | None = None
+    decision: str | None = None
+    text: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Document:
+        """From JSON."""
+        return _filled(cls, told)
+
+    def _repr_html_(self) -> str:
+        told = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return _html.pairs((name, value) for name, value in told if value is not None)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A stored document that shares something with a text."""
+
+    document: Document
+    resemblance: float
+    containment_of_text: float
+    containment_of_document: float
+    shingles_shared: int
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Match:
+        """From JSON."""
+        return _filled(cls, told, document=Document.of(told["document"]))
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Stored documents that share something with a text, the nearest first."""
+
+    matches: list[Match]
+    complete: bool = True
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Matches:
+        """From JSON."""
+        return _filled(cls, told, matches=[Match.of(one) for one in told["matches"]])
+
+    def __len__(self) -> int:
+        return len(self.matches)
+
+    def __getitem__(self, at: int) -> Match:
+        return self.matches[at]
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.document.key, one.document.verdict, one.resemblance, one.containment_of_text, one.containment_of_document)
+            for one in self.matches
+        ]
+        names = ("document", "verdict", "resemblance", "has of the text", "is in the text")
+        return _html.table(names, rows[:20], len(rows))
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage of a text, by its words, and the same passage where it was taken from."""
+
+    words: tuple[int, int]
+    text: str
+    source: str | None = None
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Passage:
+        """From JSON."""
+        return _filled(cls, told, words=tuple(told["words"]))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A stored document that explains part of a text."""
+
+    document: Document
+    words: int
+    words_in_all: int
+    passages: list[Passage]
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Source:
+        """From JSON."""
+        passages = [Passage.of(one) for one in told["passages"]]
+        return _filled(cls, told, document=Document.of(told["document"]), passages=passages)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where a text was taken from: the fewest documents that together explain it."""
+
+    sources: list[Source]
+    words: int
+    explained: int
+    unexplained: list[Passage]
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Sources:
+        """From JSON."""
+        return _filled(
+            cls,
+            told,
+            sources=[Source.of(one) for one in told["sources"]],
+            unexplained=[Passage.of(one) for one in told["unexplained"]],
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [(one.document.key, one.words, len(one.passages)) for one in self.sources]
+        rows.append(("nothing stored", self.words - self.explained, len(self.unexplained)))
+        return _html.table(("document", "words", "passages"), rows, len(rows))
+
+
+@dataclass(frozen=True)
+class Found:
+    """An original that was found by its words. `snippet_html` marks them; everything else in it is escaped."""
+
+    document: Document
+    score: float
+    snippet_html: str
+    copies: list[Document] | None = None
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Found:
+        """From JSON."""
+        copies = told.get("copies")
+        return _filled(
+            cls,
+            told,
+            document=Document.of(told["document"]),
+            copies=None if copies is None else [Document.of(one) for one in copies],
+        )
+
+
+@dataclass(frozen=True)
+class SearchResults:
+    """Originals that were found; `next` is the cursor of the next page, if there is one."""
+
+    total: int
+    results: list[Found]
+    next: str | None = None
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> SearchResults:
+        """From JSON."""
+        return _filled(cls, told, results=[Found.of(one) for one in told["results"]])
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, at: int) -> Found:
+        return self.results[at]
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{_html.table((), [[one.document.title or one.document.key]], 1)}</td>"
+            f"<td>{one.snippet_html}</td></tr>"
+            for one in self.results
+        )
+        return f"<table>{rows}</table>"
+
+
+class Answer(dict[str, Any]):
+    """An answer with parts of parts: a dictionary whose fields are attributes too. docs/formats.md and the API's
+    description name them."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            value = self[name]
+        except KeyError:
+            raise AttributeError(f"there is no {name} in this answer") from None
+        return _wrapped(value)
+
+    def _repr_html_(self) -> str:
+        return _html.pairs(self.items())
+
+
+def _wrapped(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Answer(value)
+    return [_wrapped(one) for one in value] if isinstance(value, list) else value

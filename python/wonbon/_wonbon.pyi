@@ -1,0 +1,208 @@
+"""What `wonbon` stands on. Use `wonbon`."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, final
+
+from .typing import Pages, Progress, Texts
+
+VERSION: str
+
+def run_program(arguments: Sequence[str]) -> int: ...
+def extract_json(page: str | bytes, url: str | None = None) -> str: ...
+def compare_json(
+    a: str,
+    b: str,
+    *,
+    shingle: int | None = None,
+    rule: str | None = None,
+    seed: int | bytes | None = None,
+    diff: bool = False,
+) -> str: ...
+def words(text: str) -> list[str]:
+    """The words of a text in normal form."""
+
+def shingles(text: str, *, shingle: int | None = None) -> Numbers:
+    """The hashes of the shingles of a text, in order and with repetitions."""
+
+def extract_column(
+    pages: Pages,
+    *,
+    urls: Texts | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Table:
+    """The core text of every page of a column: text, title, language, published, canonical."""
+
+def sketch(
+    texts: Texts,
+    *,
+    features: int | None = None,
+    group_size: int | None = None,
+    shingle: int | None = None,
+    seed: int | bytes | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Sketches:
+    """The features of every text of a column."""
+
+def join(
+    left: Any,
+    right: Any = None,
+    *,
+    threshold: float | str,
+    measure: str = "jaccard",
+    shingle: int | None = None,
+    words: bool = False,
+    top: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Table:
+    """All pairs of records whose similarity reaches a threshold: left, right (rows counted from 0), similarity."""
+
+def dedup_table(
+    data: Any,
+    request: str,
+    folder: str,
+    *,
+    against: Any = None,
+    pairs: bool = False,
+    shingle: int | None = None,
+    seed: int | bytes | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> FamilyCore: ...
+def dedup_files(
+    inputs: Sequence[str],
+    output: str,
+    request: str,
+    *,
+    against: Sequence[str] = ...,
+    pairs: str | None = None,
+    save_sketches: bool = False,
+    strict: bool = False,
+    shingle: int | None = None,
+    seed: int | bytes | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> str: ...
+def cluster_files(
+    inputs: Sequence[str],
+    output: str,
+    request: str,
+    *,
+    strict: bool = False,
+    shingle: int | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> str: ...
+def restore(backup: str, directory: str, *, move_old_aside: bool = False) -> Any: ...
+@final
+class FamilyCore:
+    @property
+    def table(self) -> Table: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def text_column(self) -> str: ...
+    def kept_array(self) -> tuple[object, object]: ...
+    def kept_bytes(self) -> bytes: ...
+    def summary(self) -> str: ...
+    def pairs(self) -> Table | None: ...
+    def again(self, threshold: float, progress: Progress | None = None) -> FamilyCore: ...
+
+@final
+class StoreCore:
+    def __new__(
+        cls,
+        directory: str,
+        *,
+        rule: str | None = None,
+        shingle: int | None = None,
+        dates: str | None = None,
+        seed: str | None = None,
+        read_only: bool = False,
+        create: bool = True,
+    ) -> StoreCore: ...
+    def close(self) -> None: ...
+    def status(self) -> str: ...
+    def add(
+        self,
+        data: Any,
+        fields: str,
+        *,
+        sweep: str | None = None,
+        dates: str | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[str]: ...
+    def check(
+        self, data: Any, fields: str, *, threads: int | None = None, progress: Progress | None = None
+    ) -> list[str]: ...
+    def get(self, key: str) -> str: ...
+    def family(self, key: str) -> list[str]: ...
+    def delete(self, key: str) -> bool: ...
+    def ask(self, name: str, question: str) -> str: ...
+    def watch(self, key: str, watched: bool) -> None: ...
+    def decide(
+        self, key: str, decision: str | None, who: str | None = None, reason: str | None = None
+    ) -> str | None: ...
+    def backup(self, directory: str) -> None: ...
+
+@final
+class ItemSet:
+    """A set of texts, bytes or whole numbers."""
+
+    def __new__(cls, items: Iterable[str | bytes | int]) -> ItemSet: ...
+    def __len__(self) -> int: ...
+    def resemblance(self, other: ItemSet) -> float: ...
+    def containment_in(self, other: ItemSet) -> float: ...
+    def smallest(self, size: int = 128, *, seed: int | bytes | None = None) -> SetSketch: ...
+    def modulus(self, modulus: int = 25, *, seed: int | bytes | None = None) -> SetSketch: ...
+
+@final
+class SetSketch:
+    """A sketch of a set."""
+
+    def resemblance(self, other: SetSketch) -> tuple[float, float]: ...
+    def containment_in(self, other: SetSketch) -> tuple[float, float]: ...
+    def to_bytes(self) -> bytes: ...
+
+@final
+class Numbers:
+    """A list of 64-bit numbers; numpy and Arrow see it without a copy."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, at: int, /) -> int: ...
+    def to_pylist(self) -> list[int]: ...
+
+@final
+class Sketches:
+    """The features of many texts; numpy and Arrow see them without a copy."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def features(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, at: int, /) -> list[int] | None: ...
+    def agreeing(self, one: int, other: int) -> int: ...
+
+@final
+class Table:
+    """Named columns of equal length."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def column(self, name: str) -> list[Any]: ...
+    def to_pydict(self) -> dict[str, list[Any]]: ...
+    def to_pylist(self) -> list[dict[str, Any]]: ...
