@@ -306,14 +306,19 @@ impl FormatRows for TableRows {
     }
 }
 
-/// The value at a row of a column that may not be there.
-fn value_in(column: Option<&dyn Array>, row: usize) -> Value<'_> {
-    column.map_or(Value::Missing, |array| column_value(array, row))
-}
-
 /// The value at a row of an Arrow column, as a row of a table has it.
 #[must_use]
-pub fn column_value(array: &dyn Array, row: usize) -> Value<'_> {
+pub fn column_value(column: &dyn Array, row: usize) -> Value<'_> {
+    value_at(column, row)
+}
+
+/// The value at a row of a column that may not be there.
+fn value_in(column: Option<&dyn Array>, row: usize) -> Value<'_> {
+    column.map_or(Value::Missing, |array| value_at(array, row))
+}
+
+/// The value at a row of a column.
+fn value_at(array: &dyn Array, row: usize) -> Value<'_> {
     if array.is_null(row) {
         return Value::Missing;
     }
@@ -365,7 +370,7 @@ pub fn column_value(array: &dyn Array, row: usize) -> Value<'_> {
         DataType::Dictionary(keys, _) if **keys == DataType::Int32 => {
             let dictionary = array.as_dictionary::<Int32Type>();
             match dictionary.key(row) {
-                Some(key) => column_value(dictionary.values().as_ref(), key),
+                Some(key) => value_at(dictionary.values().as_ref(), key),
                 None => Value::Missing,
             }
         }
