@@ -106,11 +106,11 @@ def read(spark: SparkSession, inputs: List[str]) -> Any:
         )
         frame = frame.select(
             "*",
-            F.input_file_name().alias("wonbon_path"),
+            F.col("_metadata.file_path").alias("wonbon_path"),
             F.col("_metadata.file_block_start").alias("wonbon_block"),
             F.monotonically_increasing_id().alias("wonbon_row"),
         )
-        frames.append(frame.join(F.broadcast(places), "wonbon_path").drop("wonbon_path"))
+        frames.append(frame.join(F.broadcast(places), "wonbon_path", "left").drop("wonbon_path"))
     every = frames[0]
     for frame in frames[1:]:
         every = every.unionByName(frame, allowMissingColumns=True)

@@ -44,7 +44,7 @@ def extract(df: Any, *, html: str = "html") -> Any:
         for batch in batches:
             found = pyarrow.table(wonbon.extract_column(batch.column(html), threads=1))
             arrays = [batch.column(field.name) for field in kept]
-            arrays += [pyarrow.concat_arrays(found.column(name).cast("string").chunks) for name in EXTRACTED]
+            arrays += [found.column(name).cast("string").combine_chunks() for name in EXTRACTED]
             names = [*(field.name for field in kept), *EXTRACTED]
             yield pyarrow.RecordBatch.from_arrays(arrays, names=names)
 

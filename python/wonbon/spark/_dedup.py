@@ -53,6 +53,8 @@ PACKED_BYTES = 3
 WALK_BYTES = 32 << 20
 # Memory for the sets of one group; beyond it they go to a file of the executor.
 WALK_MEMORY = 128 << 20
+# Candidates of a group that one task decides.
+LARGEST_GROUP = 2_000_000
 # Memory for the exact join of one group.
 JOIN_MEMORY = 1 << 30
 # Targets for each partition, so that hashing their numbers loads the partitions evenly.
@@ -77,7 +79,7 @@ def dedup(
     checkpoint: Optional[str] = None,
     pairs: Optional[str] = None,
     partitions: Optional[int] = None,
-    largest_group: int = 2_000_000,
+    largest_group: int = LARGEST_GROUP,
 ) -> Any:
     """The families of the documents of a DataFrame: columns ``id``, ``kind``, ``family``, ``original`` and
     ``resemblance``, one row a document, as ``wonbon dedup`` gives them.
@@ -103,8 +105,7 @@ def dedup(
         options["seed"] = seed
     positions = [position] if isinstance(position, str) else list(position or [])
     names = {"id": id, "text": text, "order": order, "positions": positions, "keep": keep}
-    job = job_of(df, against, names, options, checkpoint, pairs, partitions)
-    job.largest_group = largest_group
+    job = job_of(df, against, names, options, checkpoint, pairs, partitions, largest_group)
     with small_batches(df.sparkSession):
         return job.run()
 
@@ -117,6 +118,7 @@ def job_of(
     checkpoint: Optional[str],
     pairs: Optional[str],
     partitions: Optional[int],
+    largest_group: int = LARGEST_GROUP,
 ) -> Job:
     """A run whose arguments are right, and whose checkpoint is its own."""
     if checkpoint is None:
@@ -132,6 +134,8 @@ def job_of(
     plan["columns"] = {**names, "order": columns.order}
     plan["input"] = identity(df)
     plan["pairs"] = pairs
+    # Steps of one run must agree about who is decided in rounds.
+    plan["largest group"] = largest_group
     if against is not None:
         others = documents(against, columns_of(against, "`against`", **names), other=True, last=False)
         for field in source.schema:
@@ -145,7 +149,7 @@ def job_of(
         source = source.unionByName(others)
     job = Job(df.sparkSession, Checkpoint(df.sparkSession, checkpoint, plan), source, columns)
     job.options, job.partitions, job.pairs = options, partitions, pairs is not None
-    job.pairs_place = pairs
+    job.pairs_place, job.largest_group = pairs, largest_group
     job.with_others = against is not None
     job.by_features = not plan["rule"].startswith("threshold")
     return job
@@ -178,7 +182,7 @@ class Job:
     with_others: bool
     #: Whether the rule counts features, so that most of them make the closest original.
     by_features: bool
-    largest_group = 2_000_000
+    largest_group: int
 
     def __init__(self, spark: Any, checkpoint: Checkpoint, source: Any, columns: Columns) -> None:
         self.spark = spark
