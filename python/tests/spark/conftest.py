@@ -52,6 +52,8 @@ class Cluster:
             *arguments,
         ]
         environment = {**os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1"}
+        # A test kills executors, one for each step.
+        environment["SPARK_MASTER_OPTS"] = "-Dspark.deploy.maxExecutorRetries=-1"
         with open(log, "wb") as out:
             process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
         self.processes.append(process)
@@ -91,9 +93,6 @@ def spark(cluster, tmp_path_factory):
         .config("spark.executor.cores", "1")
         .config("spark.driver.memory", "800m")
         .config("spark.sql.shuffle.partitions", "4")
-        # A test kills executors, one for each step.
-        .config("spark.deploy.maxExecutorRetries", "-1")
-        .config("spark.task.maxFailures", "4")
         .config("spark.local.dir", str(tmp_path_factory.mktemp("local")))
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
         .getOrCreate()

@@ -106,13 +106,13 @@ def test_what_occurs_in_another_corpus_is_dropped(spark, tmp_path):
 def test_an_executor_that_is_killed_in_every_step_changes_nothing(spark, tmp_path, monkeypatch):
     """Each step kills, the first time it runs, the executor that runs it."""
     from wonbon.spark import _dedup
+    from wonbon.spark._stepping import mapped, named
 
     flags = tmp_path / "killed"
     flags.mkdir()
-    through = _dedup.through
 
     def deadly(frame, step, schema, by_partition=None, **options):
-        flag = str(flags / step.__name__)
+        flag, call = str(flags / step), named(step)
 
         def killing(reader, **chosen):
             import os
@@ -121,7 +121,7 @@ def test_an_executor_that_is_killed_in_every_step_changes_nothing(spark, tmp_pat
             try:
                 os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
             except FileExistsError:
-                return step(reader, **chosen)
+                return call(reader, **chosen)
             # This process was forked by the daemon of the executor.
             daemon = os.getppid()
             with open(f"/proc/{daemon}/stat") as stat:
@@ -129,7 +129,7 @@ def test_an_executor_that_is_killed_in_every_step_changes_nothing(spark, tmp_pat
             os.kill(executor, signal.SIGKILL)
             raise RuntimeError("the executor is gone")
 
-        return through(frame, killing, schema, by_partition, **options)
+        return mapped(frame, killing, schema, by_partition, options)
 
     monkeypatch.setattr(_dedup, "through", deadly)
     rows = corpus(17, documents=150)

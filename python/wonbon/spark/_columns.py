@@ -7,7 +7,6 @@ from typing import Any, Iterator, Optional, Union
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StringType
 
-from wonbon import steps
 from wonbon.errors import ColumnError
 
 from ._dedup import SKETCHED, job_of, small_batches
@@ -71,7 +70,7 @@ def sketch(
         options["seed"] = seed
     kept = [field for field in source.schema if field.name != "text"]
     frame = through(
-        source, steps.sketch, schema_of(kept, SKETCHED), first_name, text="text", **options
+        source, "sketch", schema_of(kept, SKETCHED), first_name, text="text", **options
     )
     return frame.drop("document", "key")
 

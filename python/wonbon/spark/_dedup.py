@@ -235,7 +235,7 @@ class Job:
     def sketch(self) -> Any:
         frame = through(
             self.source,
-            steps.sketch,
+            "sketch",
             schema_of([f for f in self.source.schema if f.name != "text"], SKETCHED),
             first_name,
             text="text",
@@ -301,7 +301,7 @@ class Job:
         count = self.partitions or 1 + 2 * features // ENTRY_BYTES
         blobs = through(
             named.select("document", "features"),
-            steps.scatter,
+            "scatter",
             schema_of([], {"partition": "long", "entries": "binary"}),
             partitions=count * TARGETS,
             prefixes=self.prefixes,
@@ -310,12 +310,12 @@ class Job:
 
     def pair(self) -> Any:
         added = {"one": "long", "other": "long", "members": "long"}
-        return through(self.scattered(self.representatives), steps.pairs, schema_of([], added))
+        return through(self.scattered(self.representatives), "pairs", schema_of([], added))
 
     def group(self) -> Any:
         one_task = self.bucket_pairs.select("one", "other").repartition(1)
         added = {"document": "long", "group": "long", "members": "long"}
-        return through(one_task, steps.components, schema_of([], added))
+        return through(one_task, "components", schema_of([], added))
 
     def walk(self) -> Any:
         """Groups to copies: each in one task, or in rounds if it is too large for that."""
@@ -350,7 +350,7 @@ class Job:
         arranged = packed.repartition(count, "group").sortWithinPartitions("group", *self.keep_order)
         return through(
             arranged.select("group", "members", "document", "other", "set", "packed"),
-            steps.walk,
+            "walk",
             schema_of([], WALKED),
             exact=self.exact,
             pairs=self.pairs,
@@ -374,14 +374,14 @@ class Job:
     def pack(self, frame: Any) -> Any:
         kept = [field for field in frame.schema if field.name != "text"]
         ordered = frame.select(*[field.name for field in kept], "text")
-        return through(ordered, steps.pack, schema_of(kept, {"packed": "binary"}), text="text")
+        return through(ordered, "pack", schema_of(kept, {"packed": "binary"}), text="text")
 
     def number_originals(self) -> Any:
         gone = self.members.select("document").union(self.copies.select("document"))
         chosen = list(dict.fromkeys([*self.keep_order, "document", "id"]))
         originals = among(self.words, gone, keep=False).select(*chosen).orderBy(*self.keep_order)
         added = {"part": "long", "place": "long"}
-        return through(originals, steps.number, schema_of(originals.schema, added), part_number)
+        return through(originals, "number", schema_of(originals.schema, added), part_number)
 
     def offset(self, frame: Any) -> Any:
         """Parts of a sorted DataFrame with the number of rows before each as ``start``."""
@@ -428,7 +428,7 @@ class Job:
         )
         originals = numbered.selectExpr("document as name", "id as original", "family")
         judged = judged.join(originals, "name").drop("name")
-        judged = through(judged, steps.verdicts, schema_of(judged.schema, {"kind": "string"}))
+        judged = through(judged, "verdicts", schema_of(judged.schema, {"kind": "string"}))
         told = ["id", "kind", "family", "original", "resemblance"]
         own = numbered.where("own").selectExpr(
             "id", "'original' as kind", "family", "id as original", "1D as resemblance"

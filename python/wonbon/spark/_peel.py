@@ -7,7 +7,7 @@ everybody after it leaves with its copies; the next round looks further. In the 
 everybody, so it ends. Then every copy is compared with the originals that it has not met: one of them may be
 closer than the one that made it a copy.
 
-Cost: more comparisons than the local walk (1.4 to 2.1 times, measured on three corpora) and every text of the group
+Cost: more comparisons than the local walk (1.4 to 2.1 times in a prototype) and every text of the group
 a few times over the network. So only groups beyond a limit come here.
 """
 
@@ -16,8 +16,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, List
 
 from pyspark.sql import functions as F
-
-from wonbon import steps
 
 from ._stepping import among, part_number, schema_of, through
 
@@ -71,14 +69,14 @@ class Peel:
         members = among(self.job.representatives.select(*chosen), self.groups, keep=True)
         members = members.orderBy(*order)
         added = {"part": "long", "place": "long"}
-        return through(members, steps.number, schema_of(members.schema, added), part_number)
+        return through(members, "number", schema_of(members.schema, added), part_number)
 
     def pack(self) -> Any:
         wanted = self.members.selectExpr("document as place", "id", "other")
         return self.job.packed(wanted, self.job.checkpoint.rows("giants"), ["place"])
 
     def near(self, named: Any, prefix: Any) -> Any:
-        return through(self.job.scattered(named), steps.near, schema_of([], NEAR), prefix=prefix)
+        return through(self.job.scattered(named), "near", schema_of([], NEAR), prefix=prefix)
 
     def verify(self, near: Any) -> Any:
         """The pairs that nobody has verified yet, verified."""
@@ -93,7 +91,7 @@ class Peel:
         rows = laters.select("earlier", "later", "packed").union(firsts)
         count = self.job.partitions or 8
         rows = rows.repartition(count, "earlier").sortWithinPartitions("earlier", "later")
-        return through(rows, steps.verify, schema_of([], VERIFIED), **self.job.options)
+        return through(rows, "verify", schema_of([], VERIFIED), **self.job.options)
 
     def round(self, number: int, prefix: int, undecided: Any) -> Any:
         """Everybody undecided with the state that this round gives."""
@@ -115,7 +113,7 @@ class Peel:
             similar = among(similar, undecided, keep=True)
             everybody = everybody.union(similar.selectExpr("later", "document", "false"))
         rows = everybody.repartition(1).sortWithinPartitions("later")
-        return through(rows, steps.settle, schema_of([], {"document": "long", "state": "long"}))
+        return through(rows, "settle", schema_of([], {"document": "long", "state": "long"}))
 
     def assign(self, originals: Any) -> Any:
         flags = originals.select("document", F.lit(1).cast("long").alias("is_original"))

@@ -34,5 +34,5 @@ def digest(families: Any) -> str:
         F.col("original").cast("string").alias("original"),
         "resemblance",
     )
-    parts = through(columns, steps.digest, schema_of([], {"digest": "string"})).collect()
+    parts = through(columns, "digest", schema_of([], {"digest": "string"})).collect()
     return steps.join_digests([row.digest for row in parts])

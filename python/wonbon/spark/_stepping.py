@@ -33,15 +33,36 @@ def schema_of(kept: Any, added: Mapping[str, str]) -> StructType:
     return StructType(fields)
 
 
+ByPartition = Optional[Callable[[int], Mapping[str, int]]]
+
+
 def through(
+    frame: Any, step: str, schema: StructType, by_partition: ByPartition = None, **options: Any
+) -> Any:
+    """A DataFrame through a step of :mod:`wonbon.steps`, a partition a stream. ``by_partition`` gives options
+    that depend on the number of the partition."""
+    return mapped(frame, named(step), schema, by_partition, options)
+
+
+def named(step: str) -> Callable[..., Any]:
+    """A step by its name: functions of a native module do not travel to executors, names do."""
+
+    def call(reader: Any, **options: Any) -> Any:
+        from wonbon import steps
+
+        return getattr(steps, step)(reader, **options)
+
+    return call
+
+
+def mapped(
     frame: Any,
     step: Callable[..., Any],
     schema: StructType,
-    by_partition: Optional[Callable[[int], Mapping[str, int]]] = None,
-    **options: Any,
+    by_partition: ByPartition,
+    options: Mapping[str, Any],
 ) -> Any:
-    """A DataFrame through a step, a partition a stream. ``by_partition`` gives options that depend on the
-    number of the partition."""
+    """A DataFrame through a function of streams."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import itertools
