@@ -1,0 +1,106 @@
+"""Results of steps, written down: what a lost executor does not take away, and where a killed run continues.
+
+Why every step is written: Spark computes again what an executor took with it, and anything that is not the
+same the second time (which rows a partition has, how documents are numbered) would silently mix two runs.
+What is read from files is the same every time.
+
+A run has a *plan*: everything that decides its result. The same plan continues; another one is refused, and
+the difference is named. A step is done once its note says how many rows it has. Plan and notes are one-line
+text files that Spark itself writes, so any file system that Spark knows will do, and Connect too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Callable, Dict, Optional
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
+
+from wonbon.errors import DamagedError, EnvironmentFailedError, RequestError
+
+NOT_THERE = "PATH_NOT_FOUND"
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of Spark says, without its stack."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+class Checkpoint:
+    """A folder with the results of the steps of one run."""
+
+    def __init__(self, spark: Any, path: str, plan: Dict[str, Any]) -> None:
+        self.spark = spark
+        self.path = path.rstrip("/")
+        earlier = self._read_note("plan")
+        self._continues = earlier is not None
+        if earlier is None:
+            self._write_note("plan", plan)
+        elif earlier != plan:
+            names = sorted(set(earlier) | set(plan))
+            what = next(name for name in names if earlier.get(name) != plan.get(name))
+            raise RequestError(
+                f"{self.path} holds a run with another {what}: {earlier.get(what)!r} there, "
+                f"{plan.get(what)!r} now; give another checkpoint, or remove that one"
+            )
+
+    def step(self, name: str, make: Callable[[], Any]) -> Any:
+        """The result of a step: what an earlier run wrote, or what is made and written now."""
+        place = f"{self.path}/{name}"
+        note = self._read_note(name)
+        if note is None:
+            # Nothing of anybody else is overwritten: only a folder with our plan may hold half a step.
+            mode = "overwrite" if self._continues else "errorifexists"
+            try:
+                make().write.mode(mode).parquet(place)
+            except AnalysisException as error:
+                if "PATH_ALREADY_EXISTS" not in str(error):
+                    raise
+                raise RequestError(f"{place} exists and is not ours; it is not overwritten") from None
+            frame = self.spark.read.parquet(place)
+            self._write_note(name, {"rows": frame.count()})
+            return frame
+        frame = self.spark.read.parquet(place)
+        rows = frame.count()
+        if rows != note["rows"]:
+            raise DamagedError(f"{place} has {rows} rows where {note['rows']} were written")
+        return frame
+
+    def rows(self, name: str) -> int:
+        """How many rows a finished step has."""
+        note = self._read_note(name)
+        if note is None:
+            raise DamagedError(f"{self.path} does not hold the step {name}")
+        return int(note["rows"])
+
+    def remember(self, name: str, make: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
+        """A few numbers: what an earlier run noted, or what is found out now."""
+        note = self._read_note(name)
+        if note is None:
+            note = make()
+            self._write_note(name, note)
+        return note
+
+    def _read_note(self, name: str) -> Optional[Dict[str, Any]]:
+        try:
+            rows = self.spark.read.text(f"{self.path}/notes/{name}").collect()
+        except AnalysisException as error:
+            if NOT_THERE in str(error) or "does not exist" in str(error):
+                return None
+            raise EnvironmentFailedError(
+                f"cannot read the checkpoint {self.path}: {first_line(error)}"
+            ) from error
+        # A run that was killed while it wrote a note leaves a folder without a file in it.
+        return json.loads(rows[0][0]) if len(rows) == 1 else None
+
+    def _write_note(self, name: str, note: Dict[str, Any]) -> None:
+        line = F.lit(json.dumps(note, sort_keys=True)).alias("note")
+        frame = self.spark.range(1).select(line).coalesce(1)
+        try:
+            frame.write.mode("overwrite").text(f"{self.path}/notes/{name}")
+        except Exception as error:
+            raise EnvironmentFailedError(
+                f"cannot write the checkpoint {self.path}: {first_line(error)}"
+            ) from error
