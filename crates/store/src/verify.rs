@@ -62,6 +62,7 @@ impl Store {
         if !matches!(self.catch_up(), Ok(()) | Err(StoreError::ReadOnly { .. })) {
             // What keeps it from catching up shows below as a difference.
         }
+        self.follow_others()?;
         let mut verified = Verified::default();
         let shingles = match self.shingles() {
             Ok(shingles) => Some(shingles),

@@ -161,7 +161,8 @@ impl Writer {
         });
         if !group.is_empty() {
             self.serve(&group);
-        } else if !follows.is_empty() {
+        }
+        if !follows.is_empty() {
             let followed = self.families.look();
             (self.after_commit)();
             for reply in follows {

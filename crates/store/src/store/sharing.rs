@@ -23,7 +23,7 @@ use crate::tables::postgres::PostgresBackend;
 use crate::tables::postgres::address::{Address, is_address};
 use crate::tables::{Backend as _, Counters, Reading};
 use crate::writer::Request;
-use crate::writer_queue::WriterQueue;
+use crate::writer_queue::{WriterQueue, writer_ended};
 
 /// How often it is asked how far the others are. Checks do not wait for this; search and the memory of the others do.
 const LOOK_AFTER: Duration = Duration::from_millis(50);
@@ -64,6 +64,16 @@ impl Store {
             database.meta("secret")?.ok_or_else(missing)
         })?;
         Ok(Some(Sha256::digest(format!("{purpose} {secret}")).into()))
+    }
+
+    /// Takes in what other processes did until now.
+    pub(crate) fn follow_others(&self) -> Result<(), StoreError> {
+        if !self.inner.backend.is_shared() {
+            return Ok(());
+        }
+        let (reply, followed) = mpsc::channel();
+        self.writer_queue()?.enqueue(Request::Follow(reply))?;
+        followed.recv().map_err(|_| writer_ended())?
     }
 
     /// Refuses what is done with a directory only.

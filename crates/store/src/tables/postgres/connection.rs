@@ -25,9 +25,9 @@ use crate::error::StoreError;
 /// How long connecting to one host may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What every session says first. A turn that is cut off lets go of the head after five seconds, and nobody waits for
-/// the head longer than ten.
-const SESSION: &str = "SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; \
+/// What every session says first. Nobody waits for the head longer than ten seconds. A session that reads may be idle for
+/// as long as who asked takes over an answer; only a turn may not.
+const SESSION: &str = "SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '10s'; \
     SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; \
     SET statement_timeout = 0; SET synchronous_commit = on; SET client_min_messages = warning";
 

@@ -40,6 +40,10 @@ const DOUBT_PATIENCE: Duration = Duration::from_secs(20);
 const HEAD: &str = "SELECT tables, change, forgotten, next_row, clock, nonce, \
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM head WHERE one = 1";
 
+/// A turn that is cut off in the midst lets go of the head after five seconds.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+    SET LOCAL idle_in_transaction_session_timeout = '5s'";
+
 const MOVE_HEAD: &str = "UPDATE head SET change = $1, next_row = $2, clock = $3, nonce = $4 \
     WHERE one = 1 AND change = $5";
 
@@ -177,12 +181,7 @@ impl Postgres {
     fn try_begin(&self, seen: u64, keys: &[&str]) -> Result<Turn, TurnError> {
         *self.work.borrow_mut() = Some(Work::default());
         self.transaction.set(Transaction::Begun);
-        let (head, news) = self.read_turn(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
-            " FOR UPDATE",
-            seen,
-            keys,
-        )?;
+        let (head, news) = self.read_turn(BEGIN, " FOR UPDATE", seen, keys)?;
         Ok(Turn { counters: head.counters, now: head.now, news })
     }
 
@@ -214,7 +213,7 @@ impl Postgres {
             .map_err(failed)?;
         let values: [Value<'_>; 1] = [&self.nonce];
         let mut flight = Flight::default();
-        flight.plain(&connection, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+        flight.plain(&connection, BEGIN);
         flight.prepared(&connection, &lock, &[]);
         flight.prepared(&connection, &look, &values);
         flight.prepared(&connection, &touch, &[]);
