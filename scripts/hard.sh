@@ -16,6 +16,7 @@ cd "$(dirname "$0")/.."
 SECTIONS=(
   "store-kills|a store killed 200 times with SIGKILL (40 in test.sh)"
   "store-threads|a million operations from eight threads (25,000 in test.sh)"
+  "postgres|an instance on PostgreSQL killed 60 times, 1,500 cuts of a connection (6 and 60 in test.sh)"
   "service-kills|a service killed 50 times amid streams and jobs (20 in test.sh)"
   "crawl-kills|a crawl killed 50 times (20 in test.sh)"
   "crawl-memory|a million known addresses in less than 200 MB (not in test.sh)"
@@ -27,6 +28,9 @@ SECTIONS=(
 
 hard_store_kills() { WONBON_KILLS=200 cargo test -p wonbon-store --test crash; }
 hard_store_threads() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --test threads; }
+hard_postgres() {
+  WONBON_KILLS=60 WONBON_CUTS=1500 cargo test -p wonbon-store --test postgres_handles
+}
 hard_service_kills() { WONBON_KILLS=50 cargo test -p wonbon-server --test service kills; }
 hard_crawl_kills() { WONBON_KILLS=50 cargo test -p wonbon-crawl --test toy_web_crash; }
 hard_crawl_memory() { cargo test -p wonbon-crawl --test toy_web_memory -- --ignored --nocapture; }
