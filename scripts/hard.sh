@@ -20,7 +20,7 @@ SECTIONS=(
   "crawl-kills|a crawl killed 50 times (20 in test.sh)"
   "crawl-memory|a million known addresses in less than 200 MB (not in test.sh)"
   "join-thresholds|five join algorithms on real sets at seven thresholds (two in test.sh)"
-  "passages-suffixes|passages of five shared corpora as an array of suffixes has them (two in test.sh)"
+  "passages-suffixes|passages of six shared corpora as an array of suffixes has them (one in test.sh)"
 )
 
 hard_store_kills() { WONBON_KILLS=200 cargo test -p wonbon-store --test crash; }
