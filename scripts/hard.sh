@@ -23,7 +23,7 @@ SECTIONS=(
   "python-corpora|families of all shared corpora in Python and by the program (the smallest in test.sh)"
   "spark|families on a Spark cluster for 160 corpora, and on Spark 3.5 (8 in test.sh)"
   "join-thresholds|five join algorithms on real sets at seven thresholds (two in test.sh)"
-  "passages-suffixes|passages of five shared corpora as an array of suffixes has them (two in test.sh)"
+  "passages-suffixes|passages of six shared corpora as an array of suffixes has them (one in test.sh)"
 )
 
 hard_store_kills() { WONBON_KILLS=200 cargo test -p wonbon-store --test crash; }
