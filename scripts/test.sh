@@ -18,6 +18,10 @@ cargo fmt --all --check
 say "lints (warnings are errors)"
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 
+say "dependencies and mutants"
+python3 scripts/unused.py
+python3 scripts/mutants.py --check
+
 # The same cases on every machine: what this run judges is the change, not the luck of the draw.
 # Unset for fresh cases: `cargo test`, or the fuzz targets.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-1997}"

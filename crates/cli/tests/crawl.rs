@@ -2,49 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+mod site;
 mod support;
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
-
 use support::{Files, json, stderr, wonbon};
-
-/// A site of three pages, two of them the same, on an address of this machine.
-fn site() -> u16 {
-    let listener = TcpListener::bind("127.0.0.5:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let stream = stream.unwrap();
-            std::thread::spawn(move || {
-                let mut out = stream.try_clone().unwrap();
-                let mut lines = BufReader::new(stream).lines();
-                while let Some(Ok(first)) = lines.next() {
-                    while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {
-                    }
-                    let story = "<p>one morning the old ferry did not come and the whole village \
-                                 stood on the quay with baskets and bicycles</p>";
-                    let (status, body) = match first.split(' ').nth(1).unwrap_or_default() {
-                        "/" => {
-                            (200, "<a href=/a>a</a> <a href=/b>b</a> <p>home of a story".to_owned())
-                        }
-                        "/a" => (200, format!("{story}<p>first")),
-                        "/b" => (200, format!("{story}<p>first")),
-                        _ => (404, String::new()),
-                    };
-                    let answer = format!(
-                        "HTTP/1.1 {status} x\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{body}",
-                        body.len()
-                    );
-                    if out.write_all(answer.as_bytes()).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    port
-}
 
 #[test]
 fn what_cannot_be_crawled_is_refused_in_a_sentence_and_nothing_is_written() {
@@ -72,7 +33,7 @@ fn what_cannot_be_crawled_is_refused_in_a_sentence_and_nothing_is_written() {
     refused(&["crawl", "http://example.org/", "--out", &out, "--order", "best"], "is no ordering");
     let folder = files.path().to_str().unwrap().to_owned();
     files.write("mine.txt", "mine");
-    let site = format!("http://127.0.0.5:{}/", site());
+    let site = format!("http://127.0.0.5:{}/", site::serve());
     refused(
         &["crawl", &site, "--allow-private", "127.0.0.5", "--out", &folder],
         "is not empty and holds no crawl",
@@ -83,7 +44,7 @@ fn what_cannot_be_crawled_is_refused_in_a_sentence_and_nothing_is_written() {
 fn a_site_goes_into_a_directory_and_a_store() {
     let files = Files::new();
     let path = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
-    let site = format!("http://127.0.0.5:{}/", site());
+    let site = format!("http://127.0.0.5:{}/", site::serve());
     let (out, store) = (path("out"), path("store"));
     let crawl = ["crawl", &site, "--allow-private", "127.0.0.0/8", "--delay", "0", "--json"];
     let output = wonbon(&[&crawl[..], &["--out", &out, "--store", &store]].concat());

@@ -2,7 +2,8 @@
 //! imports: what was acknowledged is there, jobs go on and end as if nothing had happened, and the store
 //! is as it should be.
 //!
-//! `WONBON_KILLS` sets how often it is killed, 20 by default; scripts/hard.sh: 50.
+//! `WONBON_KILLS` sets how often it is killed, 20 by default, and `WONBON_WRITERS` how many clients send
+//! documents, 2 by default; scripts/hard.sh: 200 and 8.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -102,6 +103,7 @@ impl Work {
 #[test]
 fn nothing_acknowledged_is_lost_and_jobs_end_as_ever_after_many_kills() {
     let kills: u64 = std::env::var("WONBON_KILLS").map_or(20, |text| text.parse().unwrap());
+    let writers: u64 = std::env::var("WONBON_WRITERS").map_or(2, |text| text.parse().unwrap());
     let host = slow_web(PAGES, Duration::from_millis(8));
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("jobs/in/corpus.jsonl");
@@ -131,9 +133,9 @@ fn nothing_acknowledged_is_lost_and_jobs_end_as_ever_after_many_kills() {
         met_jobs += work.go_on(address);
         let stop = AtomicBool::new(false);
         let told: Vec<BTreeSet<String>> = std::thread::scope(|scope| {
-            let clients: Vec<_> = (0..2)
+            let clients: Vec<_> = (0..writers)
                 .map(|client| {
-                    let first = (kill * 2 + client) * 1_000_000;
+                    let first = (kill * writers + client) * 1_000_000;
                     let stop = &stop;
                     scope.spawn(move || stream(address, first..first + 1_000_000, stop))
                 })

@@ -4,6 +4,8 @@
 //! Every version in turn with some operations by default; `WONBON_FAULTS=all` (scripts/hard.sh): every operation of
 //! every version.
 
+#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
 use std::path::Path;
 use std::process::Command;
 
