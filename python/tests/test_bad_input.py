@@ -37,7 +37,7 @@ def test_bad_numbers():
         ({"shingle": 0}, "a shingle has from 1 to 65536 words, not 0"),
         ({"shingle": -1}, "a shingle has from 1 to 65536 words, not -1"),
         ({"threads": 0}, "`threads` is from 1 to 1024, not 0"),
-        ({"features": 0}, "the number of features must be from 1 to 4096, not 0"),
+        ({"features": 0}, "the number of features must be between 1 and 4096, not 0"),
         ({"seed": b"short"}, "a secret seed has at least 16 bytes, not 5"),
         ({"seed": 1.5}, "a seed is a whole number or bytes"),
     ]:

@@ -67,7 +67,7 @@ def questions(one):
     return [
         [(match.document.key, match.resemblance) for match in one.similar(FERRY, min=0.1)],
         [match.document.key for match in one.within("the whole village stood on the quay", min=0.5)],
-        [match.document.key for match in one.contains(FERRY + " " + BREAD, min=0.5)],
+        sorted(match.document.key for match in one.contains(FERRY + " " + BREAD, min=0.5)),
         [(source.document.key, source.words) for source in one.sources(FERRY + " and then " + BREAD).sources],
         [match.document.key for match in one.similar(key="ferry", min=0.5)],
         [found.document.key for found in one.search("ferry")],
@@ -85,7 +85,7 @@ def questions(one):
 def test_a_store_decides_and_answers(store):
     assert [facts(verdict) for verdict in store.add_many(ROWS)] == WANTED
     told = questions(store)
-    assert told[0][0][0] == "ferry" and told[2] == ["ferry", "bread", "copy", "same"][: len(told[2])]
+    assert told[0][0][0] == "ferry" and sorted(told[2]) == ["bread", "copy", "ferry", "same"]
     assert told[5] == ["ferry"] and told[7] == FERRY and told[9] == 5
     assert facts(store.add("ferry", FERRY, created="2024-05-01"))[3] == "unchanged"
     assert "5 documents" in repr(store)
@@ -119,7 +119,7 @@ def test_decisions_watching_deleting_backups(store, tmp_path):
     store.add_many(ROWS)
     entry = store.decide("copy", "not-a-copy", who="ann", reason="a translation")
     assert entry.key == "copy" and store.get("copy").verdict == "original"
-    assert store.decisions("copy").entries[0]["reason"] == "a translation"
+    assert store.decisions("copy").decisions[0]["reason"] == "a translation"
     assert store.decide("copy", None).undoes == entry.entry and store.get("copy").original == "ferry"
     store.watch("ferry")
     assert [one["key"] for one in store.watched().watched] == ["ferry"]

@@ -163,7 +163,7 @@ def test_columns_of_pages():
     urls = ["https://example.org/", None, "", "https://example.org/b"]
     table = pa.table(wonbon.extract_column(pages, urls=urls))
     assert table.column_names == ["text", "title", "language", "published", "canonical"]
-    assert pl.from_arrow(wonbon.extract_column(pages))["text"].to_list() == wanted["text"]
+    assert pl.DataFrame(wonbon.extract_column(pages))["text"].to_list() == wanted["text"]
     assert wonbon.extract_column(pages).to_pylist()[0]["title"] == "봄"
 
 

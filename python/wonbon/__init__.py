@@ -6,6 +6,8 @@ speaks Arrow, a list, or an iterator of either; no table library has to be insta
 
 from __future__ import annotations
 
+import atexit
+
 from ._answers import Answer, Document, Found, Match, Matches, Passage, SearchResults, Source, Sources, Verdict
 from ._client import Client
 from ._families import Explanation, Families, Mask, cluster_files, dedup, dedup_files
@@ -24,6 +26,7 @@ from ._wonbon import (
     sketch,
     words,
 )
+from ._wonbon import end as _end
 from .errors import (
     ColumnError,
     DamagedError,
@@ -35,6 +38,9 @@ from .errors import (
 )
 
 __version__ = VERSION
+
+# Threads of ours that work in the background leave the interpreter alone from here on.
+atexit.register(_end)
 
 __all__ = [
     "Answer",

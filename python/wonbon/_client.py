@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -139,7 +140,7 @@ class Client(Questions):
                 failed.append(error)
                 # The service learns that no more comes.
                 if connection.sock:
-                    connection.sock.close()
+                    connection.sock.shutdown(socket.SHUT_RDWR)
 
         try:
             connection.putrequest("POST", address)
@@ -154,6 +155,8 @@ class Client(Questions):
                 raise _problem(response.status, response.read())
             for line in response:
                 told = json.loads(line)
+                if "summary" in told:
+                    break
                 if "code" in told:
                     raise _problem(told.get("status", 0), line)
                 yield Verdict.of(told)

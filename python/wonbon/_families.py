@@ -81,7 +81,7 @@ class Families:
     """The families of a table: one row for each of its rows, in its order.
 
     It is an Arrow table with the columns id, kind, family, original and resemblance: hand it to
-    `pyarrow.table`, `polars.from_arrow`, `duckdb` or `pandas`.
+    `pyarrow.table`, `polars.DataFrame`, `duckdb` or `pandas`.
     """
 
     def __init__(self, core: FamilyCore, data: Any, text: str, folder: tempfile.TemporaryDirectory[str]) -> None:

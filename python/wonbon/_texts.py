@@ -129,7 +129,7 @@ def compare(
 
     >>> found = compare("a rose is a rose is a rose", "a rose is a rose was a rose", shingle=2)
     >>> found.resemblance, found.verdict
-    (0.5, 'partly contained')
+    (0.6, 'partly contained')
     >>> found.diff()
     [Difference(a='is', b='was', words_a=(5, 6), words_b=(5, 6))]
     """

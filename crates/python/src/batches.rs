@@ -95,16 +95,15 @@ impl Batches {
     }
 
     fn batch_of(&self, array: &ArrayRef) -> Result<RecordBatch, Failure> {
-        let FieldNames { text, html, id, url, created, published, .. } = &self.fields;
+        let text = &self.fields.text;
         if !matches!(array.data_type(), DataType::Struct(_)) {
             let field = Field::new(text, array.data_type().clone(), true);
             let column = checked(text, array)?;
             return Ok(RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column])?);
         }
         let batch = as_batch(array)?;
-        let wanted = [text, html, id, url, created, published];
         let wanted: Vec<&str> =
-            wanted.into_iter().map(String::as_str).chain(self.ranking.as_deref()).collect();
+            self.fields.all().into_iter().chain(self.ranking.as_deref()).collect();
         let schema = batch.schema();
         let (mut fields, mut columns) = (Vec::new(), Vec::new());
         for (field, column) in schema.fields().iter().zip(batch.columns()) {

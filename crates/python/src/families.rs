@@ -199,7 +199,12 @@ impl Request {
 }
 
 fn parse<T: serde::de::DeserializeOwned>(request: &str) -> Result<T, Failure> {
-    serde_json::from_str(request).map_err(|error| Failure::request(error.to_string()))
+    serde_json::from_str(request).map_err(|error| {
+        // Where it stands in JSON that nobody wrote says nothing.
+        let told = error.to_string();
+        let sentence = told.split(" at line ").next().unwrap_or(&told);
+        Failure::request(sentence)
+    })
 }
 
 /// The families of the rows of a table.

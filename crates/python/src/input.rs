@@ -26,6 +26,7 @@ use pyo3::types::{
 
 use crate::capsule::{self, Imported};
 use crate::failure::Failure;
+use crate::watched::attached;
 
 /// Bytes of strings that become one array.
 const ARRAY_BYTES: usize = 4 << 20;
@@ -99,9 +100,9 @@ impl Arrays {
                 } else {
                     *current = None;
                     let first_row = self.rows;
-                    let result = Python::attach(|py| {
-                        next_of_items(&items.bind(py).clone(), waiting, first_row)
-                    });
+                    let result =
+                        attached(|py| next_of_items(&items.bind(py).clone(), waiting, first_row))
+                            .unwrap_or(Err(Failure::Stopped));
                     match result {
                         Ok(Next::Array(array)) => Some(Ok(array)),
                         Ok(Next::Imported(imported)) => {

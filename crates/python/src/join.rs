@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 use wonbon_join::interner::{HashNumbers, WordNumbers};
 use wonbon_join::{
-    Collection, CollectionBuilder, JoinError, JoinParams, MEASURES, Measure, Pair, PairSizes, Side,
-    Threshold, auto::AUTO, join_pairs,
+    Collection, CollectionBuilder, JoinError, JoinParams, MEASURES, Measure, Pair, Side, Threshold,
+    auto::AUTO, join_pairs,
 };
 use wonbon_progress::Progress;
 use wonbon_text::shingles::Shingler;
@@ -171,6 +171,7 @@ pub(crate) fn join(
     } else {
         CollectionBuilder::for_self_join()
     };
+    let two_files = right.is_some();
     let left = Records::of(left, "the left side")?;
     let right = right.map(|right| Records::of(right, "the right side")).transpose()?;
     let mut reader = Reader {
@@ -192,20 +193,22 @@ pub(crate) fn join(
         join_pairs(&AUTO, &collection, &params, top, &mut pairs)?;
         drop::<Collection>(collection);
         pairs.sort_unstable_by_key(|pair| (pair.left, pair.right));
-        Ok(table_of(&pairs, measure)?)
+        Ok(table_of(&pairs, measure, two_files)?)
     })
 }
 
-fn table_of(pairs: &[Pair], measure: Measure) -> Result<Table, arrow_schema::ArrowError> {
+fn table_of(
+    pairs: &[Pair],
+    measure: Measure,
+    two_files: bool,
+) -> Result<Table, arrow_schema::ArrowError> {
     let schema = Arc::new(Schema::new(vec![
         Field::new("left", DataType::UInt32, false),
         Field::new("right", DataType::UInt32, false),
         Field::new("similarity", DataType::Float64, false),
         Field::new("overlap", DataType::UInt32, false),
     ]));
-    let value = |pair: &Pair| {
-        measure.value(pair.overlap, PairSizes { reference: pair.left_size, other: pair.right_size })
-    };
+    let value = |pair: &Pair| pair.value(measure, two_files);
     let columns: Vec<ArrayRef> = vec![
         Arc::new(pairs.iter().map(|pair| Some(pair.left)).collect::<UInt32Array>()),
         Arc::new(pairs.iter().map(|pair| Some(pair.right)).collect::<UInt32Array>()),

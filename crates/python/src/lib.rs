@@ -67,6 +67,9 @@ mod _wonbon {
     #[pymodule_export]
     use super::texts::{compare_json, extract_column, extract_json, shingles, words};
 
+    #[pymodule_export]
+    use super::watched::end;
+
     /// The version of the package.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,6 +1,6 @@
 //! A result with columns: what every function over many documents returns.
 //!
-//! An Arrow table without a table library: `pyarrow.table(t)`, `polars.from_arrow(t)`, `duckdb` and pandas take it
+//! An Arrow table without a table library: `pyarrow.table(t)`, `polars.DataFrame(t)`, `duckdb` and pandas take it
 //! through the capsule without a copy; without any of them, [`Table::to_pydict`] gives plain lists.
 
 use std::sync::Arc;

@@ -8,7 +8,7 @@
 //! Cost: one thread (some 30 µs), which ends before the call returns. Nothing outlives a call, so a process can
 //! fork afterwards.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -56,6 +56,30 @@ impl Progress for Watched {
     }
 }
 
+/// Whether the interpreter is about to end, and how many threads want it or have it.
+static ENDING: AtomicBool = AtomicBool::new(false);
+static ATTACHED: AtomicUsize = AtomicUsize::new(0);
+
+/// Does something with the interpreter in a thread that does not have it; nothing if it is about to end, because a
+/// thread that waits for an interpreter that has ended is torn down in the middle of our code.
+pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+    ATTACHED.fetch_add(1, Ordering::SeqCst);
+    let done = (!ENDING.load(Ordering::SeqCst)).then(|| Python::attach(work));
+    ATTACHED.fetch_sub(1, Ordering::SeqCst);
+    done
+}
+
+/// From now on nobody of ours asks for the interpreter. Called when it is about to end.
+#[pyfunction]
+pub(crate) fn end(py: Python<'_>) {
+    ENDING.store(true, Ordering::SeqCst);
+    py.detach(|| {
+        while ATTACHED.load(Ordering::SeqCst) > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
+
 /// Does long work without the interpreter. `callback` is called with the phase, what is done and the total
 /// (0 where it is not known) whenever they have changed.
 ///
@@ -72,7 +96,7 @@ pub(crate) fn run<T: Send>(
     let (sender, ended) = channel();
     let (watched, callback) = (&watched, callback.as_ref());
     py.detach(move || {
-        std::thread::scope(|scope| {
+        let result = std::thread::scope(|scope| {
             scope.spawn(move || {
                 // Nobody receives only if the caller panicked.
                 let _ = sender.send(work(watched));
@@ -91,7 +115,7 @@ pub(crate) fn run<T: Send>(
                     }
                     Err(RecvTimeoutError::Timeout) if raised.is_none() => {
                         let told = watched.told();
-                        let heard = Python::attach(|py| {
+                        let heard = attached(|py| {
                             py.check_signals()?;
                             match callback {
                                 Some(callback) if told != last => callback
@@ -101,7 +125,7 @@ pub(crate) fn run<T: Send>(
                             }
                         });
                         last = told;
-                        if let Err(error) = heard {
+                        if let Some(Err(error)) = heard {
                             watched.stop.store(true, Ordering::Relaxed);
                             raised = Some(error);
                         }
@@ -109,6 +133,11 @@ pub(crate) fn run<T: Send>(
                     Err(RecvTimeoutError::Timeout) => {}
                 }
             }
-        })
+        });
+        // The process ends while this thread works: there is nowhere to return to.
+        while ENDING.load(Ordering::SeqCst) {
+            std::thread::park();
+        }
+        result
     })
 }
