@@ -600,7 +600,7 @@ fn two_hundred_random_corpora_have_the_families_of_the_local_run() {
         let partitions = [1, 2, 7][seed as usize % 3];
         let steps = said_by_steps(&posts, &config, partitions, false, &mut random).unwrap();
         assert_eq!(steps, local, "corpus {seed}, {partitions} partitions, {config:?}");
-        if seed % 4 == 0 && config.family == FamilyKind::Star {
+        if seed % 8 == 0 && config.family == FamilyKind::Star {
             let rounds = said_by_steps(&posts, &config, partitions, true, &mut random).unwrap();
             assert_eq!(rounds, local, "corpus {seed} in rounds, {config:?}");
             peeled += 1;
@@ -609,7 +609,7 @@ fn two_hundred_random_corpora_have_the_families_of_the_local_run() {
         kinds.extend(local.into_values().map(|(kind, ..)| kind));
     }
     assert!(copies > 1500, "{copies} copies");
-    assert!(peeled > 30, "{peeled} in rounds");
+    assert!(peeled > 12, "{peeled} in rounds");
     assert_eq!(kinds.len(), 5, "{kinds:?}");
 }
 
