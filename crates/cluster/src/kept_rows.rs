@@ -80,7 +80,7 @@ impl KeptRows<'_> {
                 let selection = Selection { passages, ..self.selection };
                 match output.for_piece(&piece, &path, selection)? {
                     Some(writer) => {
-                        written.rows += writer.write(&piece.rows, &documents, selection)?
+                        written.rows += writer.write(&piece.rows, &documents, selection)?;
                     }
                     None => written.not_annotatable += documents.iter().flatten().count() as u64,
                 }

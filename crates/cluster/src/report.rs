@@ -270,7 +270,7 @@ fn meaning(kind: Kind) -> &'static str {
 }
 
 /// The first bytes of a text, whole characters.
-fn start(text: &str, bytes: usize) -> &str {
+pub(crate) fn start(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

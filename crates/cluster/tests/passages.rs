@@ -128,7 +128,7 @@ fn json_lines_keep_every_other_byte_and_a_second_run_finds_nothing() {
     let (input, texts) = (folder.path().join("in.jsonl"), texts());
     write_lines(&input, &texts);
     let before = std::fs::read(&input).unwrap();
-    let summary = run(&config(&[input.clone()], folder.path().join("out"), options(8)));
+    let summary = run(&config(std::slice::from_ref(&input), folder.path().join("out"), options(8)));
     let told = summary.passages.unwrap();
     assert!(told.cut > 20 && told.removed_words > 200 && told.rounds > 1, "{told:?}");
     let kept = folder.path().join("out/kept/in.jsonl");
@@ -142,7 +142,7 @@ fn json_lines_keep_every_other_byte_and_a_second_run_finds_nothing() {
     }
     assert_eq!(lines.lines().count(), texts.len());
     assert_eq!(std::fs::read(&input).unwrap(), before);
-    let again = run(&config(&[kept.clone()], folder.path().join("again"), options(8)));
+    let again = run(&config(std::slice::from_ref(&kept), folder.path().join("again"), options(8)));
     assert_eq!(again.passages.unwrap().cut, 0);
     assert_eq!(std::fs::read(folder.path().join("again/kept/in.jsonl")).unwrap(), lines.as_bytes());
     let rest = list(&list_config(&[kept], folder.path().join("list"), 8));
@@ -232,7 +232,10 @@ fn what_cannot_be_cut_is_refused_before_anything_is_read() {
         PassageOptions { words: 65_537, ..options(8) },
         PassageOptions { min_left: 0, ..options(8) },
     ] {
-        let error = dedup(&config(&[input.clone()], folder.path().join("out"), bad), &Unwatched);
+        let error = dedup(
+            &config(std::slice::from_ref(&input), folder.path().join("out"), bad),
+            &Unwatched,
+        );
         assert!(matches!(error, Err(ClusterError::BadParameter { .. })));
     }
 }
@@ -272,7 +275,7 @@ fn threads_memory_and_parts_do_not_change_a_byte() {
         let out = folder.path().join(format!("out{number}"));
         let list_out = folder.path().join(format!("list{number}"));
         let threads = NonZeroUsize::new(threads).unwrap();
-        let mut config = config(&[input.clone()], out.clone(), options(8));
+        let mut config = config(std::slice::from_ref(&input), out.clone(), options(8));
         config.method.threads = threads;
         config.method.memory = memory;
         config.part_bytes = part_bytes;
@@ -282,7 +285,7 @@ fn threads_memory_and_parts_do_not_change_a_byte() {
             memory,
             part_bytes,
             places: 5,
-            ..list_config(&[input.clone()], list_out.clone(), 8)
+            ..list_config(std::slice::from_ref(&input), list_out.clone(), 8)
         });
         results.push((files(&out), files(&list_out)));
     }
@@ -366,7 +369,7 @@ fn passages_of_another_corpus_go_everywhere_and_own_repetitions_may_stay() {
     };
     for (out, of_others_only) in [("all", false), ("others", true)] {
         let passages = PassageOptions { of_others_only, ..options(8) };
-        let mut config = config(&[input.clone()], folder.path().join(out), passages);
+        let mut config = config(std::slice::from_ref(&input), folder.path().join(out), passages);
         config.against = vec![other.clone()];
         run(&config);
     }
@@ -445,7 +448,7 @@ fn compare_with_suffixes(name: &str, words: &[usize]) {
     std::fs::write(&input, lines.collect::<String>()).unwrap();
     for &words in words {
         let out = folder.path().join(format!("out{words}"));
-        list(&list_config(&[input.clone()], out.clone(), words));
+        list(&list_config(std::slice::from_ref(&input), out.clone(), words));
         let (found, expected) =
             (listed(&out.join("passages.jsonl")), listed_by_suffixes(&documents, words));
         assert!(!expected.is_empty());

@@ -6,6 +6,7 @@ use wonbon_pages::{Card, Cell, Page, bytes, thousands};
 use super::listing::{ListSummary, Passage, text_of};
 use crate::columns::Column;
 use crate::error::ClusterError;
+use crate::report::start;
 use crate::strings::StringColumn;
 
 /// How much of a passage is shown.
@@ -57,7 +58,7 @@ pub(super) fn report_page(
     }
     for (at, passage) in shown.iter().enumerate() {
         let text = text_of(passage, texts)?;
-        let text = &text[..text.floor_char_boundary(SHOWN_BYTES)];
+        let text = start(&text, SHOWN_BYTES);
         let saved = bytes(passage.saved());
         let counts = format!(
             " · {} words · {} times in {} documents",

@@ -33,6 +33,7 @@ use crate::error::ClusterError;
 use crate::keep::Keep;
 use crate::kept_rows::read_texts;
 use crate::progress::{PhaseClock, PhaseTime};
+use crate::report::start as text_start;
 use crate::run_folder::{self, FINISHED_BEFORE, RunFolder};
 use crate::sketching::{Sketcher, Sketches};
 use crate::strings::StringColumn;
@@ -374,8 +375,8 @@ impl Run<'_> {
         read_texts(self.inputs, self.corpus, &documents, self.progress, |document, text| {
             for &at in &shown[&document] {
                 let [start, end] = passages[at].places[0].1.map(|byte| byte as usize);
-                let before = text.floor_char_boundary(start.saturating_sub(CONTEXT));
-                let behind = text.floor_char_boundary((end + CONTEXT).min(text.len()));
+                let before = text_start(&text, start.saturating_sub(CONTEXT)).len();
+                let behind = text_start(&text, end + CONTEXT).len();
                 let context = [text.get(before..start), text.get(end..behind)];
                 passages[at].context = Some(context.map(|part| part.unwrap_or("").to_owned()));
             }
@@ -408,7 +409,7 @@ fn note_places(
         let passage = &mut passages[*passage];
         passage.places[*at] = (*document, [start as u64, end as u64]);
         if *at == 0 {
-            let shown = text.floor_char_boundary(end.min(start + SHOWN_PASSAGE_BYTES));
+            let shown = text_start(text, end.min(start + SHOWN_PASSAGE_BYTES)).len();
             let bytes = &text.as_bytes()[start..shown.max(start)];
             passage.text = (texts.bytes(), bytes.len() as u32);
             texts.extend(bytes)?;
