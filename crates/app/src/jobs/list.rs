@@ -13,7 +13,7 @@ use crate::parameters::ROWS;
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct JobsQuestion {
-    /// How many: 20 unless non_empty, at most 1000.
+    /// How many: 20 unless said, at most 1000.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,

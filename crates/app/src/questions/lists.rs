@@ -12,7 +12,7 @@ use crate::parameters::{LOG, MEMBERS, ROWS};
 /// The documents that came in last.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct DocumentsQuestion {
-    /// How many: 20 unless non_empty, at most 1000.
+    /// How many: 20 unless said, at most 1000.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,
@@ -58,7 +58,7 @@ impl DocumentsFound {
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct FamiliesQuestion {
-    /// How many: 20 unless non_empty, at most 1000.
+    /// How many: 20 unless said, at most 1000.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,
@@ -115,7 +115,7 @@ impl FamiliesFound {
 pub struct FamilyQuestion {
     /// The key or address of one of its documents.
     pub key: Option<String>,
-    /// How many documents: 20 unless non_empty, at most 100.
+    /// How many documents: 20 unless said, at most 100.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,
@@ -173,7 +173,7 @@ impl FamilyFound {
 pub struct DecisionsQuestion {
     /// Only what was decided of the document of this key.
     pub key: Option<String>,
-    /// How many: 50 unless non_empty, at most 1000.
+    /// How many: 50 unless said, at most 1000.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,

@@ -18,7 +18,7 @@ pub struct PlaceQuestion {
     pub key: Option<String>,
     /// The least resemblance of what is shown: 0.5 unless said.
     pub min: Option<f64>,
-    /// How many places are told, the best ones: 1000 unless non_empty, at most 100000.
+    /// How many places are told, the best ones: 1000 unless said, at most 100000.
     pub limit: Option<usize>,
 }
 

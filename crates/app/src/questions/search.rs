@@ -33,7 +33,7 @@ pub struct SearchQuestion {
     pub before: Option<String>,
     /// List the copies of each result too, up to 100.
     pub copies: Option<bool>,
-    /// How many results: 10 unless non_empty, at most 1000.
+    /// How many results: 10 unless said, at most 1000.
     pub limit: Option<usize>,
     /// Where the list goes on.
     pub cursor: Option<String>,

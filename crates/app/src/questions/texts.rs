@@ -26,7 +26,7 @@ pub struct TextQuestion {
     pub html: Option<String>,
     /// The least value to show: 0.1 unless said.
     pub min: Option<f64>,
-    /// How many documents to show: 10 unless non_empty, at most 1000.
+    /// How many documents to show: 10 unless said, at most 1000.
     pub limit: Option<usize>,
     /// For sources: name a document if it explains at least this many words. For passages: the least words of one. 8
     /// unless said.

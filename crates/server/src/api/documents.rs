@@ -215,7 +215,7 @@ fn checked(store: &Store, sent: &SentDocument, options: AddOptions) -> Result<Re
 pub(crate) struct KeyParameters {
     /// Its key, or its address.
     pub(crate) key: Option<String>,
-    /// How many documents to list, if no key is given: 20 unless non_empty, at most 1000.
+    /// How many documents to list, if no key is given: 20 unless said, at most 1000.
     pub(crate) limit: Option<usize>,
     /// Where the list goes on.
     pub(crate) cursor: Option<String>,

@@ -249,7 +249,7 @@ fn lines_by_site<'a>(
 }
 
 /// Characters of a site's name that fit before its line.
-const MOST_NAME: usize = 20;
+const MOST_NAME: usize = 18;
 
 /// The end of a name, which tells sites apart, if the whole is too long.
 fn shortened(name: &str, most: usize) -> String {
