@@ -13,5 +13,6 @@ pub mod generate;
 pub mod golden;
 pub mod harness;
 pub mod join;
+pub mod platform_pages;
 pub mod sketch;
 pub mod text;
