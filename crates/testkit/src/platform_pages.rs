@@ -270,9 +270,9 @@ fn page(shape: &Shape) -> PlatformPage {
 /// The post in its container.
 fn body(shape: &Shape, post: &[&str]) -> String {
     let lines: Vec<String> = match shape.lines {
-        Lines::Paragraphs => post.iter().map(|line| format!("<p>{line}</p>")).collect(),
-        Lines::Breaks => post.iter().map(|line| format!("{line}<br>\n<br>")).collect(),
-        Lines::Spans => post
+        Paragraphs => post.iter().map(|line| format!("<p>{line}</p>")).collect(),
+        Breaks => post.iter().map(|line| format!("{line}<br>\n<br>")).collect(),
+        Spans => post
             .iter()
             .map(|line| {
                 format!(
@@ -294,7 +294,7 @@ fn laid_out(layout: Layout, title: &str, body: &str, words: &Words) -> String {
         words.comments.iter().map(|text| format!("<li><p>{text}</p></li>")).collect();
     let Words { foot, related, comment_label, .. } = words;
     match layout {
-        Layout::Divisions => format!(
+        Divisions => format!(
             "<div id=\"wrap\"><div id=\"header\"><div class=\"gnb\"><ul>{menu}</ul></div></div>\
              <div id=\"container\"><div id=\"content\"><div class=\"title\"><h2>{title}</h2></div>{body}\
              <div class=\"another_category\"><h4>{related}</h4><ul>{titles}</ul></div>\
@@ -302,20 +302,20 @@ fn laid_out(layout: Layout, title: &str, body: &str, words: &Words) -> String {
              <div id=\"sidebar\"><ul>{side}</ul><ul>{titles}</ul></div></div>\
              <div id=\"footer\"><p>{foot}</p></div></div>"
         ),
-        Layout::Tables => format!(
+        Tables => format!(
             "<table width=\"100%\"><tr><td colspan=\"2\"><ul class=\"menu\">{menu}</ul></td></tr>\
              <tr><td width=\"180\" class=\"side\"><ul>{side}</ul><ul>{titles}</ul></td>\
              <td><table><tr><td><b>{title}</b></td></tr><tr><td>{body}</td></tr>\
              <tr><td class=\"comment\"><ul>{comments}</ul></td></tr></table></td></tr>\
              <tr><td colspan=\"2\" class=\"footer\">{foot}</td></tr></table>"
         ),
-        Layout::Semantic => format!(
+        Semantic => format!(
             "<header><nav><ul>{menu}</ul></nav></header><main><article><header><h1>{title}</h1></header>{body}\
              <footer><ul>{side}</ul></footer></article><section class=\"related\"><h2>{related}</h2><ul>{titles}</ul></section>\
              <section class=\"comments\"><h2>{comment_label}</h2><ul>{comments}</ul></section></main>\
              <aside><ul>{side}</ul></aside><footer><p>{foot}</p></footer>"
         ),
-        Layout::Board => format!(
+        Board => format!(
             "<div id=\"hd\"><ul id=\"gnb\">{menu}</ul></div><div id=\"wrapper\"><div class=\"view\"><h1>{title}</h1>\
              <div class=\"info\"><span>2024.03.05 14:20</span> <span>127</span></div>{body}\
              <div class=\"reply_list\"><ul>{comments}</ul></div></div>\
@@ -324,7 +324,7 @@ fn laid_out(layout: Layout, title: &str, body: &str, words: &Words) -> String {
              <div id=\"ft\"><p>{foot}</p></div>",
             words.titles[0], words.titles[1]
         ),
-        Layout::Flat => format!(
+        Flat => format!(
             "<div class=\"page\"><div class=\"top\"><a href=\"/\">{}</a> <a href=\"/l\">{}</a></div>\
              <div class=\"heading\"><h1>{title}</h1></div>{body}\
              <div class=\"list\"><strong>{related}</strong><ul>{titles}</ul></div>\

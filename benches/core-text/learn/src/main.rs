@@ -28,7 +28,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use core_text_learn::score::score;
-use wonbon_text::extract::learning::{Lesson, Model};
+use wonbon_text::extract::learning::{DEPTH, Lesson, Model, ObliviousTree, compiled};
 
 use pages::{Page, Report};
 use trees::{Rows, Settings};
@@ -154,7 +154,25 @@ fn learn(pages: &[Page]) -> Model {
     let rows = Rows::gather(pages, &lessons, &all);
     let trees = trees::learn(&rows, Settings::from_environment(), 21);
     let tables = tables::learn(pages, &all);
+    if let Some(lesson) = lessons.iter().find(|lesson| lesson.blocks() > 0) {
+        print_used(&trees, &lesson.names(&fold_model(&tables)));
+    }
     Model { class_words: tables.class_words, text_words: tables.text_words, trees: trees.into() }
+}
+
+/// The features by how often and how early trees ask for them.
+fn print_used(trees: &[ObliviousTree], names: &[&str]) {
+    let mut counts = vec![0usize; names.len()];
+    for tree in trees {
+        for (level, &(feature, _)) in tree.splits.iter().enumerate() {
+            counts[feature as usize] += DEPTH - level;
+        }
+    }
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(counts[at]));
+    for at in order {
+        eprintln!("{:5} {}", counts[at], names[at]);
+    }
 }
 
 fn write(folder: &Path, file: &Path) -> Result<()> {
@@ -176,6 +194,15 @@ fn test(folder: &Path) -> Result<()> {
         report.add("compiled in", |at| {
             wonbon_text::extract::extract(&pages[at].html, pages[at].url.as_deref()).text
         });
+        if let Some(margins) = std::env::var_os("MARGINS") {
+            let model = compiled();
+            for margin in margins.to_string_lossy().split(' ').filter_map(|m| m.parse().ok()) {
+                report.add(&format!("margin {margin}/65536"), |at| {
+                    let lesson = pages[at].lesson(model);
+                    lesson.text_with_margin(&lesson.scores(&model.trees), margin)
+                });
+            }
+        }
         report.print();
     }
     Ok(())

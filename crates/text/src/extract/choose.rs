@@ -53,6 +53,8 @@ pub(crate) struct Choice {
     pub labels: Vec<usize>,
     /// The kind of page.
     pub kind: PageKind,
+    /// Whether exactly one element names itself the post's container, and was believed.
+    pub has_post: bool,
 }
 
 /// Links of at least this weight are titles and cards, not menus.
@@ -136,12 +138,15 @@ pub(crate) fn choose(
     }
     let shown = dropped.clone();
     let mut kind = drop_frame(tree, &mut dropped, given);
+    let mut has_post = false;
     if !matches!(given, PageKind::Forum | PageKind::Product) {
         let sums = sum(nodes, &shown);
         if let Some(container) = container(nodes, &sums, &shown, given)
             && is_post(nodes, &dropped, &sum(nodes, &dropped), container, sums.prose[container])
         {
             dropped.clone_from(&shown);
+            has_post = nodes[container].tag != Some(Tag::Article)
+                || nodes[container].marks.any(Marks::ARTICLE_BODY.or(Marks::BLOG_POST));
             drop_outside(nodes, &mut dropped, container);
             kind = drop_frame(tree, &mut dropped, given);
         }
@@ -159,7 +164,7 @@ pub(crate) fn choose(
         });
     }
     let weight = sum(nodes, &dropped).total[root];
-    Choice { root, dropped, weight, unseen, labels, kind }
+    Choice { root, dropped, weight, unseen, labels, kind, has_post }
 }
 
 /// Drops the frame from what is kept, and settles the kind of page.

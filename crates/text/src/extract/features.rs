@@ -15,154 +15,17 @@ use std::collections::HashMap;
 
 use super::blocks::{Block, Blocks};
 use super::choose::{Choice, PageKind};
-use super::class_words::bucket;
-use super::marks::{Hashed, Marks};
+use super::columns::{Columns, Sink, amount, centred, share};
+use super::marks::Hashed;
 use super::metadata::Metadata;
 use super::model::Model;
+use super::surroundings::{AROUND, Around, MARKS, look_around};
 use super::tags::Tag;
+use super::text_numbers::{SHORT_WORDS, TextNumbers, count_text, for_each_text_word, letter_sort};
 use super::tree::Tree;
 
 /// Levels of branches that are looked at.
 const LEVELS: usize = 4;
-/// Blocks of at most this many words are looked at word by word.
-pub(crate) const SHORT_WORDS: u32 = 12;
-
-/// Takes features one by one, in a fixed order.
-trait Sink {
-    /// The next feature of the block.
-    fn put(&mut self, name: &'static str, value: u8);
-}
-
-/// Features column by column.
-#[derive(Debug, Default)]
-pub(crate) struct Columns {
-    bytes: Vec<u8>,
-    rows: usize,
-    next: usize,
-}
-
-impl Columns {
-    fn new(rows: usize) -> Self {
-        Columns { bytes: Vec::with_capacity(rows * 160), rows, next: 0 }
-    }
-
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// The values of one feature, one a block.
-    pub(crate) fn column(&self, feature: usize) -> &[u8] {
-        &self.bytes[feature * self.rows..][..self.rows]
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.bytes.len().checked_div(self.rows).unwrap_or(0)
-    }
-
-    /// Writes the features of one block. The first block's come first.
-    fn row(&mut self, row: usize) -> Row<'_> {
-        self.next = 0;
-        Row { columns: self, row }
-    }
-}
-
-/// Writes one block's features.
-struct Row<'columns> {
-    columns: &'columns mut Columns,
-    row: usize,
-}
-
-impl Sink for Row<'_> {
-    fn put(&mut self, _name: &'static str, value: u8) {
-        let columns = &mut *self.columns;
-        let at = columns.next * columns.rows + self.row;
-        if at >= columns.bytes.len() {
-            // Only while the first row is written.
-            columns.bytes.resize((columns.next + 1) * columns.rows, 0);
-        }
-        columns.bytes[at] = value;
-        columns.next += 1;
-    }
-}
-
-/// An amount on a logarithmic scale: four steps a doubling.
-pub(crate) fn amount(value: u32) -> u8 {
-    if value < 4 {
-        return value as u8;
-    }
-    let log = 31 - value.leading_zeros();
-    let quarter = (value >> (log - 2)) & 3;
-    ((log - 1) * 4 + quarter) as u8
-}
-
-/// A part of a whole in 1/250.
-pub(crate) fn share(part: u32, whole: u32) -> u8 {
-    (u64::from(part) * 250).checked_div(u64::from(whole)).unwrap_or(0).min(250) as u8
-}
-
-/// A sum of weights around the middle of a byte, in steps of four.
-fn centred(score: i32) -> u8 {
-    (score / 4 + 128).clamp(0, 255) as u8
-}
-
-/// What is known of a node from the elements around it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Around {
-    /// Weights of class words from the root to here.
-    score: i32,
-    marks: Marks,
-    /// Bits of [`AROUND`].
-    tags: u32,
-    /// The outermost element with the same blocks.
-    branch: u32,
-    /// Which run of equal siblings it belongs to.
-    run: u32,
-    depth: u16,
-}
-
-/// Elements that say something about everything inside.
-const AROUND: [(&str, &[Tag]); 18] = [
-    ("in nav", &[Tag::Nav]),
-    ("in header", &[Tag::Header]),
-    ("in footer", &[Tag::Footer]),
-    ("in aside", &[Tag::Aside]),
-    ("in form", &[Tag::Form, Tag::Fieldset]),
-    ("in main", &[Tag::Main]),
-    ("in article", &[Tag::Article]),
-    ("in section", &[Tag::Section]),
-    ("in table", &[Tag::Table]),
-    ("in list", &[Tag::Ul, Tag::Ol]),
-    ("in definitions", &[Tag::Dl]),
-    ("in figure", &[Tag::Figure]),
-    ("in quote", &[Tag::Blockquote]),
-    ("in code", &[Tag::Pre]),
-    ("in details", &[Tag::Details]),
-    ("in button", &[Tag::Button, Tag::Label]),
-    ("in link", &[Tag::A]),
-    ("in heading", &[Tag::H1, Tag::H2, Tag::H3, Tag::H4, Tag::H5, Tag::H6]),
-];
-
-const MARKS: [(&str, Marks); 18] = [
-    ("hidden", Marks::HIDDEN),
-    ("navigation", Marks::NAVIGATION),
-    ("foot", Marks::FOOT),
-    ("side", Marks::SIDE),
-    ("advert", Marks::ADVERT),
-    ("share", Marks::SHARE),
-    ("comment", Marks::COMMENT),
-    ("related", Marks::RELATED),
-    ("popup", Marks::POPUP),
-    ("detail", Marks::DETAIL),
-    ("main", Marks::MAIN),
-    ("article body", Marks::ARTICLE_BODY),
-    ("blog post", Marks::BLOG_POST),
-    ("widget", Marks::WIDGET),
-    ("weak", Marks::WEAK),
-    ("review", Marks::REVIEW),
-    ("person", Marks::PERSON),
-    ("quote", Marks::QUOTE),
-];
-
 /// The sort of element, ordered from prose to frame.
 fn sort_of(tag: Option<Tag>) -> u8 {
     match tag {
@@ -201,84 +64,6 @@ fn sort_of(tag: Option<Tag>) -> u8 {
     }
 }
 
-/// Calls `word_of` with the bucket of each word of a short text; CJK letters are words.
-pub(crate) fn for_each_text_word(text: &str, mut word_of: impl FnMut(usize)) {
-    for part in text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()) {
-        if part.is_ascii() {
-            // Figures are alike.
-            let lower = part
-                .bytes()
-                .map(|b| if b.is_ascii_digit() { b'0' } else { b.to_ascii_lowercase() });
-            word_of(bucket(lower));
-        } else {
-            for c in part.chars() {
-                word_of(bucket(u32::from(c).to_le_bytes().into_iter()));
-            }
-        }
-    }
-}
-
-/// Numbers of one block's text.
-#[derive(Debug, Clone, Copy, Default)]
-struct Text {
-    words: u32,
-    commas: u32,
-    stops: u32,
-    digits: u32,
-    capitals: u32,
-    /// Bytes of letters beyond ASCII.
-    wide: u32,
-    marks: u32,
-    first: u8,
-    last: u8,
-    hash: u64,
-}
-
-fn count(block: &Block, tree: &Tree<'_>, choice: &Choice) -> Text {
-    let mut text = Text { hash: 0xcbf2_9ce4_8422_2325, ..Text::default() };
-    let mut in_word = false;
-    for (_, part) in block.texts(tree, choice) {
-        for b in part.bytes() {
-            let is_wide = b >= 0x80;
-            if b > b' ' {
-                text.hash = (text.hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
-                if text.first == 0 {
-                    text.first = b;
-                }
-                text.last = b;
-            }
-            let is_letter = is_wide || b.is_ascii_alphanumeric();
-            text.words += u32::from(is_letter && !in_word);
-            in_word = is_letter;
-            text.wide += u32::from(is_wide);
-            text.digits += u32::from(b.is_ascii_digit());
-            text.capitals += u32::from(b.is_ascii_uppercase());
-            text.commas += u32::from(b == b',');
-            text.stops += u32::from(matches!(b, b'.' | b'!' | b'?'));
-            text.marks += u32::from(matches!(b, b'|' | b'$' | b'/' | b'#' | b'@' | b'+' | b'*'));
-        }
-    }
-    // Letters of three bytes: about one word each of those that scripts without spaces use.
-    text.words = text.words.max(text.wide / 6);
-    text
-}
-
-fn letter_sort(b: u8) -> u8 {
-    match b {
-        0 => 0,
-        b'a'..=b'z' => 1,
-        b'A'..=b'Z' => 2,
-        b'0'..=b'9' => 3,
-        b'.' => 4,
-        b'!' | b'?' => 5,
-        b':' => 6,
-        b',' | b';' => 7,
-        b')' | b']' | b'"' | b'\'' => 8,
-        0x80.. => 9,
-        _ => 10,
-    }
-}
-
 /// Everything the features are read from.
 pub(crate) struct Scene<'scene, 'page> {
     pub tree: &'scene Tree<'page>,
@@ -293,7 +78,7 @@ pub(crate) struct Scene<'scene, 'page> {
 /// A block's numbers that its neighbours ask for too.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
-    text: Text,
+    text: TextNumbers,
     word_score: i32,
     copies: u8,
     since_heading: u16,
@@ -305,66 +90,12 @@ struct Seen {
 /// The features of all blocks, and how many words each has.
 pub(crate) fn features(scene: &Scene<'_, '_>) -> (Columns, Vec<u32>) {
     let mut columns = Columns::new(scene.blocks.list.len());
-    let (around, runs) = look_around(scene);
+    let (around, runs) = look_around(scene.tree, scene.choice, scene.blocks);
     let seen = look_at_texts(scene);
     for at in 0..scene.blocks.list.len() {
         describe(scene, &around, &runs, &seen, at, &mut columns.row(at));
     }
     (columns, seen.iter().map(|seen| seen.text.words).collect())
-}
-
-fn look_around(scene: &Scene<'_, '_>) -> (Vec<Around>, Vec<u16>) {
-    let nodes = &scene.tree.nodes;
-    let mut tag_bits = [0u32; super::tags::TAG_COUNT];
-    for (bit, (_, tags)) in AROUND.iter().enumerate() {
-        for &tag in *tags {
-            tag_bits[tag as usize] |= 1 << bit;
-        }
-    }
-    let mut around = vec![Around::default(); nodes.len()];
-    // The last branch among the children of each node so far.
-    let mut last_child = vec![0u32; nodes.len()];
-    let mut runs: Vec<u16> = vec![0];
-    let mut at = 0;
-    while at < nodes.len() {
-        let node = &nodes[at];
-        if scene.choice.unseen[at] {
-            at = node.end as usize;
-            continue;
-        }
-        let parent = node.parent as usize;
-        let Some(tag) = node.tag else {
-            at += 1;
-            continue;
-        };
-        let above = around[parent];
-        let blocks = scene.blocks.inside(nodes, at).len();
-        let is_branch = at == 0 || scene.blocks.inside(nodes, parent).len() > blocks;
-        let mut here = Around {
-            score: above.score + i32::from(node.score),
-            marks: above.marks.or(node.marks),
-            tags: above.tags | tag_bits[tag as usize],
-            branch: if is_branch { at as u32 } else { above.branch },
-            run: 0,
-            depth: above.depth + 1,
-        };
-        if is_branch && blocks > 0 && at != 0 {
-            let before = last_child[parent] as usize;
-            let continues = before != 0 && nodes[before].signature == node.signature;
-            if continues {
-                here.run = around[before].run;
-                let run = &mut runs[here.run as usize];
-                *run = run.saturating_add(1);
-            } else {
-                here.run = runs.len() as u32;
-                runs.push(1);
-            }
-            last_child[parent] = at as u32;
-        }
-        around[at] = here;
-        at += 1;
-    }
-    (around, runs)
 }
 
 fn look_at_texts(scene: &Scene<'_, '_>) -> Vec<Seen> {
@@ -377,7 +108,7 @@ fn look_at_texts(scene: &Scene<'_, '_>) -> Vec<Seen> {
     let mut since_label = u16::MAX;
     let mut labels = scene.choice.labels.iter().peekable();
     for block in list {
-        let text = count(block, scene.tree, scene.choice);
+        let text = count_text(block, scene.tree, scene.choice);
         let mut word_score = 0;
         if text.words <= SHORT_WORDS {
             for (_, part) in block.texts(scene.tree, scene.choice) {
@@ -688,27 +419,10 @@ pub(crate) fn names(scene: &Scene<'_, '_>) -> Vec<&'static str> {
         }
     }
     let mut names = Names(Vec::new());
-    let (around, runs) = look_around(scene);
+    let (around, runs) = look_around(scene.tree, scene.choice, scene.blocks);
     let seen = look_at_texts(scene);
     if !scene.blocks.list.is_empty() {
         describe(scene, &around, &runs, &seen, 0, &mut names);
     }
     names.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_grow_and_fit_a_byte() {
-        assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(amount), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-        assert_eq!(amount(u32::MAX), 123);
-        assert!((1..10_000u32).all(|value| amount(value) <= amount(value + 1)));
-    }
-
-    #[test]
-    fn shares_are_parts_of_250() {
-        assert_eq!((share(0, 0), share(1, 2), share(7, 7), share(9, 7)), (0, 125, 250, 250));
-    }
 }

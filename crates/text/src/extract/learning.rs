@@ -2,10 +2,12 @@
 //! Not an interface for anybody else: it changes whenever the model does.
 
 use super::class_words::{class_bucket, for_each_name, for_each_word, tag_bucket};
-use super::features::{Columns, SHORT_WORDS, features, for_each_text_word, names};
+use super::columns::{Columns, share};
+use super::features::{features, names};
 pub use super::model::{Model, ObliviousTree};
 use super::model::{UNIT, evaluate};
-use super::reading::Reading;
+use super::reading::{MARGIN, Reading};
+use super::text_numbers::{SHORT_WORDS, for_each_text_word};
 use super::tokens::attribute_in;
 
 /// Buckets of the tables of words.
@@ -55,7 +57,7 @@ impl<'page> Lesson<'page> {
     /// What the rules keep of each block, in 1/250.
     pub fn ruled(&self, block: usize) -> u8 {
         let block = &self.reading.blocks.list[block];
-        super::features::share(block.ruled, block.weight)
+        share(block.ruled, block.weight)
     }
 
     /// Buckets of the tags and class words around each block, outermost first.
@@ -112,7 +114,12 @@ impl<'page> Lesson<'page> {
 
     /// The page's text by these scores.
     pub fn text(&self, scores: &[i32]) -> String {
-        self.reading.text(&self.reading.kept_by(scores, &self.words))
+        self.text_with_margin(scores, MARGIN)
+    }
+
+    /// The page's text by these scores, with another margin for the model than the compiled one.
+    pub fn text_with_margin(&self, scores: &[i32], margin: u64) -> String {
+        self.reading.text(&self.reading.kept_by(scores, &self.words, margin))
     }
 
     /// The page's text when these blocks are kept.

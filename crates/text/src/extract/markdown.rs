@@ -44,9 +44,10 @@ fn end_of(pieces: &[Piece], from: usize) -> usize {
 
 /// A container that is open.
 enum Open {
-    Quote,
-    /// The number of the next item.
-    List(Option<u32>),
+    /// Whether something was written in it.
+    Quote(bool),
+    /// The number of the next item, and whether there was one.
+    List(Option<u32>, bool),
     /// Its mark, and whether it was written.
     Item(String, bool),
 }
@@ -61,36 +62,33 @@ struct Writer {
 impl Writer {
     fn enter(&mut self, container: Container) {
         match container {
-            Container::Quote => self.open.push(Open::Quote),
+            Container::Quote => self.open.push(Open::Quote(false)),
             Container::List(number) => {
                 // A list in an item follows its text directly.
                 self.tight = matches!(self.open.last(), Some(Open::Item(_, true)));
-                self.open.push(Open::List(number));
+                self.open.push(Open::List(number, false));
             }
             Container::Item => {
-                let mark = match self.open.last_mut() {
-                    Some(Open::List(Some(number))) => {
-                        let mark = format!("{number}. ");
+                let mut follows_item = false;
+                let mut mark = "- ".to_owned();
+                if let Some(Open::List(number, has_items)) = self.open.last_mut() {
+                    follows_item = std::mem::replace(has_items, true);
+                    if let Some(number) = number {
+                        mark = format!("{number}. ");
                         *number = number.saturating_add(1);
-                        mark
                     }
-                    _ => "- ".to_owned(),
-                };
-                let follows_item = !self.out.is_empty()
-                    && matches!(self.open.last(), Some(Open::List(_)))
-                    && self.last_was_item();
-                self.tight |= follows_item;
+                }
+                self.tight |= follows_item && self.last_was_item();
                 self.open.push(Open::Item(mark, false));
             }
             Container::Table | Container::Row | Container::Cell(_) => {}
         }
     }
 
-    /// Whether the last line written belongs to an item of the list that is open.
+    /// Whether the last line written is the first of an item.
     fn last_was_item(&self) -> bool {
-        let indent: usize = self.open.iter().map(Open::width).sum();
         let line = self.out.rsplit('\n').next().unwrap_or("");
-        let rest = line.get(indent.min(line.len())..).unwrap_or("");
+        let rest = line.trim_start_matches([' ', '>']);
         let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         rest.starts_with("- ") || (number.len() < rest.len() && number.starts_with(". "))
     }
@@ -108,8 +106,11 @@ impl Writer {
         self.tight = false;
         for open in &mut self.open {
             match open {
-                Open::Quote => self.out.push_str("> "),
-                Open::List(_) => {}
+                Open::Quote(is_written) => {
+                    self.out.push_str("> ");
+                    *is_written = true;
+                }
+                Open::List(..) => {}
                 Open::Item(mark, is_written @ false) => {
                     self.out.push_str(mark);
                     *is_written = true;
@@ -124,10 +125,10 @@ impl Writer {
         let mut prefix = String::new();
         for open in &self.open {
             match open {
-                Open::Quote => prefix.push_str("> "),
-                Open::List(_) => {}
+                Open::Quote(true) => prefix.push_str("> "),
+                Open::List(..) => {}
                 Open::Item(mark, true) => prefix.extend(std::iter::repeat_n(' ', mark.len())),
-                Open::Item(_, false) => break,
+                Open::Quote(false) | Open::Item(_, false) => break,
             }
         }
         prefix
@@ -138,8 +139,8 @@ impl Writer {
         self.out.push('\n');
         for open in &self.open {
             match open {
-                Open::Quote => self.out.push_str("> "),
-                Open::List(_) => {}
+                Open::Quote(_) => self.out.push_str("> "),
+                Open::List(..) => {}
                 Open::Item(mark, _) => self.out.extend(std::iter::repeat_n(' ', mark.len())),
             }
         }
@@ -254,16 +255,6 @@ impl Writer {
                 }
                 _ => {}
             }
-        }
-    }
-}
-
-impl Open {
-    fn width(&self) -> usize {
-        match self {
-            Open::Quote => 2,
-            Open::List(_) => 0,
-            Open::Item(mark, _) => mark.len(),
         }
     }
 }

@@ -18,6 +18,7 @@ mod blocks;
 mod choose;
 mod clean_html;
 mod class_words;
+mod columns;
 mod dates;
 mod features;
 mod json_ld;
@@ -34,7 +35,9 @@ mod page_traits;
 mod reading;
 mod render;
 mod structure;
+mod surroundings;
 pub(crate) mod tags;
+mod text_numbers;
 pub(crate) mod tokens;
 mod tree;
 

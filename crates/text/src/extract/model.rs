@@ -19,7 +19,7 @@
 use std::borrow::Cow;
 
 use super::class_words::BUCKETS;
-use super::features::Columns;
+use super::columns::Columns;
 
 /// Levels of a tree.
 pub(crate) const DEPTH: usize = 6;
@@ -108,4 +108,18 @@ pub(crate) fn keep(scores: &[i32], words: &[u32]) -> Vec<bool> {
         }
     }
     scores.iter().map(|&score| (probability(score) >> 8) as usize >= best.2).collect()
+}
+
+/// The F1 that a set of blocks is expected to have, in 1/65536.
+pub(crate) fn expected_f1(kept: &[bool], scores: &[i32], words: &[u32]) -> u64 {
+    let (mut all, mut hit, mut size) = (0u64, 0u64, 0u64);
+    for ((&is_kept, &score), &n) in kept.iter().zip(scores).zip(words) {
+        let expected = u64::from(n) * u64::from(probability(score));
+        all += expected;
+        if is_kept {
+            hit += expected;
+            size += u64::from(n);
+        }
+    }
+    (2 * hit).checked_div(size + (all >> 16)).unwrap_or(0)
 }
