@@ -12,11 +12,10 @@
 //! cd benches/core-text && cargo run --release -- ../../../shared/data/web --rounds 5
 //! ```
 //!
-//! `--tool NAME` runs one tool and prints one line per page (name, kind, F1, precision, recall,
-//! ms), `--dump DIR` writes what it found beside the true text.
+//! `--tool NAME` runs one tool and prints one line per page (name, kind, whether our model learned
+//! nothing from its site, F1, precision, recall, ms), `--dump DIR` writes what it found beside the
+//! true text.
 
-mod data;
-mod score;
 mod tools;
 
 use std::path::PathBuf;
@@ -24,7 +23,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use cpu_time::ThreadTime;
-use score::{Score, is_held_out, score};
+use core_text_learn::data;
+use core_text_learn::score::{Score, score};
+use core_text_learn::split;
 use tools::Tool;
 
 struct Options {
@@ -82,8 +83,14 @@ fn run_tool(options: &Options, tool: Tool) -> Result<()> {
             }
             let s = score(&text, &sample.gold);
             println!(
-                "page\t{}\t{}\t{}\t{}\t{}\t{}\t{best}",
-                set.name, sample.name, sample.kind, s.f1, s.precision, s.recall
+                "page\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{best}",
+                set.name,
+                sample.name,
+                sample.kind,
+                split::is_test(&split::site(sample.url.as_deref(), &sample.name)),
+                s.f1,
+                s.precision,
+                s.recall
             );
             if let Some(folder) = &options.dump {
                 std::fs::create_dir_all(folder)?;
@@ -118,8 +125,9 @@ fn kilobytes(name: &str) -> Result<u64> {
 
 struct Row {
     set: String,
-    name: String,
     kind: String,
+    /// Whether the model learned nothing from its site.
+    is_unseen: bool,
     score: Score,
     milliseconds: f64,
 }
@@ -154,11 +162,11 @@ fn compare(options: &Options) -> Result<()> {
         for line in String::from_utf8(output.stdout)?.lines() {
             let fields: Vec<&str> = line.split('\t').collect();
             match fields.as_slice() {
-                ["page", set, name, kind, f1, precision, recall, milliseconds] => {
+                ["page", set, _name, kind, unseen, f1, precision, recall, milliseconds] => {
                     outcome.rows.push(Row {
                         set: (*set).to_owned(),
-                        name: (*name).to_owned(),
                         kind: (*kind).to_owned(),
+                        is_unseen: *set != "WCXB" || unseen.parse()?,
                         score: Score {
                             f1: f1.parse()?,
                             precision: precision.parse()?,
@@ -211,34 +219,26 @@ fn compare_links(options: &Options) -> Result<()> {
 }
 
 fn print_tables(outcomes: &[Outcome]) {
-    println!("| set | pages | tool | F1 | precision | recall | F1 tuned half | F1 held-out half | ms/page mean | ms/page median | ms/page p99 |");
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("| set | pages | tool | F1 | precision | recall | F1 on sites not learned from | ms/page mean | ms/page median | ms/page p99 |");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for set in ["WCXB", "Zyte", "CleanEval"] {
         for outcome in outcomes {
             let rows: Vec<&Row> = outcome.rows.iter().filter(|row| row.set == set).collect();
             let of = |value: fn(&Row) -> f64| {
                 mean(rows.iter().map(|row| value(row))).unwrap_or(f64::NAN)
             };
-            let half = |held_out: bool| {
-                mean(
-                    rows.iter()
-                        .filter(|row| is_held_out(&row.name) == held_out)
-                        .map(|row| row.score.f1),
-                )
-                .unwrap_or(f64::NAN)
-            };
+            let unseen = mean(rows.iter().filter(|row| row.is_unseen).map(|row| row.score.f1));
             let mut times: Vec<f64> = rows.iter().map(|row| row.milliseconds).collect();
             times.sort_by(f64::total_cmp);
             let quantile = |q: f64| times[((times.len() - 1) as f64 * q) as usize];
             println!(
-                "| {set} | {} | {} | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} | {:.2} | {:.2} | {:.2} |",
+                "| {set} | {} | {} | {:.4} | {:.4} | {:.4} | {:.4} | {:.2} | {:.2} | {:.2} |",
                 rows.len(),
                 outcome.tool.name(),
                 of(|row| row.score.f1),
                 of(|row| row.score.precision),
                 of(|row| row.score.recall),
-                half(false),
-                half(true),
+                unseen.unwrap_or(f64::NAN),
                 of(|row| row.milliseconds),
                 quantile(0.5),
                 quantile(0.99),
@@ -246,14 +246,14 @@ fn print_tables(outcomes: &[Outcome]) {
         }
     }
     let mut kinds: Vec<(&str, usize)> = Vec::new();
-    for row in outcomes[0].rows.iter().filter(|row| row.set == "WCXB") {
+    for row in outcomes[0].rows.iter().filter(|row| row.set == "WCXB" && row.is_unseen) {
         match kinds.iter_mut().find(|(kind, _)| *kind == row.kind) {
             Some((_, count)) => *count += 1,
             None => kinds.push((&row.kind, 1)),
         }
     }
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    print!("\n| WCXB F1 by page type |");
+    print!("\n| WCXB F1 by page type, sites not learned from |");
     for (kind, count) in &kinds {
         print!(" {kind} ({count}) |");
     }
@@ -261,7 +261,7 @@ fn print_tables(outcomes: &[Outcome]) {
     for outcome in outcomes {
         print!("| {} |", outcome.tool.name());
         for (kind, _) in &kinds {
-            let rows = outcome.rows.iter().filter(|row| row.set == "WCXB" && row.kind == *kind);
+            let rows = outcome.rows.iter().filter(|row| row.set == "WCXB" && row.is_unseen && row.kind == *kind);
             print!(" {:.3} |", mean(rows.map(|row| row.score.f1)).unwrap_or(f64::NAN));
         }
         println!(" {:.0} |", outcome.peak_kilobytes as f64 / 1024.0);

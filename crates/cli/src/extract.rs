@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use wonbon_documents::{FileDocument, read_file};
+use wonbon_documents::{FileDocument, read_formatted_file};
+use wonbon_text::extract::{Formats, Formatted};
 
 use crate::output::Output;
 use crate::{Outcome, report};
@@ -19,7 +20,14 @@ pub(crate) struct Args {
     /// Pages to read; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// One line of JSON a page: file, title, language, published, canonical, charset, text, links.
+    /// Print Markdown: headings, lists, tables, links and code, as language models read them.
+    #[arg(long)]
+    markdown: bool,
+    /// Print HTML with nothing but the same structure.
+    #[arg(long)]
+    html: bool,
+    /// One line of JSON a page: file, title, language, published, canonical, charset, text, links,
+    /// and with `--markdown` and `--html` these too.
     #[arg(long)]
     json: bool,
 }
@@ -34,6 +42,10 @@ struct Line<'a> {
     canonical: Option<&'a str>,
     charset: &'a str,
     text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    markdown: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html: Option<&'a str>,
     links: Vec<LinkLine<'a>>,
 }
 
@@ -44,11 +56,16 @@ struct LinkLine<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    anyhow::ensure!(
+        args.json || !(args.markdown && args.html),
+        "one page cannot be printed as Markdown and as HTML: choose one, or --json for both"
+    );
+    let formats = Formats { markdown: args.markdown, html: args.html };
     let mut output = Output::new();
     let mut refused = 0;
     for (index, path) in args.files.iter().enumerate() {
-        let document = match read_file(path) {
-            Ok(document) => document,
+        let (document, formatted) = match read_formatted_file(path, formats) {
+            Ok(read) => read,
             Err(error) if args.files.len() == 1 => return Err(error.into()),
             Err(error) => {
                 refused += 1;
@@ -57,13 +74,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
             }
         };
         if args.json {
-            output.json_line(&line(&document))?;
+            output.json_line(&line(&document, &formatted))?;
         } else {
             if args.files.len() > 1 {
                 let gap = if index == 0 { "" } else { "\n" };
                 output.bytes(format!("{gap}==> {} <==\n", document.name).as_bytes())?;
             }
-            let text = &document.core.page.text;
+            let text = formatted.markdown.as_ref().or(formatted.html.as_ref());
+            let text = text.unwrap_or(&document.core.page.text);
             output.bytes(text.as_bytes())?;
             if document.core.is_html && !text.ends_with('\n') {
                 output.bytes(b"\n")?;
@@ -75,7 +93,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(if refused == 0 { Outcome::Done } else { Outcome::Refused })
 }
 
-fn line(document: &FileDocument) -> Line<'_> {
+fn line<'a>(document: &'a FileDocument, formatted: &'a Formatted) -> Line<'a> {
     let page = &document.core.page;
     Line {
         file: &document.name,
@@ -85,6 +103,8 @@ fn line(document: &FileDocument) -> Line<'_> {
         canonical: page.canonical.as_deref(),
         charset: document.core.charset,
         text: &page.text,
+        markdown: formatted.markdown.as_deref(),
+        html: formatted.html.as_deref(),
         links: page
             .links
             .iter()

@@ -43,6 +43,25 @@ fn json_has_every_field() {
 }
 
 #[test]
+fn markdown_and_html_have_the_structure_and_the_text_stays_the_same() {
+    let read = |flags: &[&str]| {
+        let arguments = [&["extract", "-"], flags].concat();
+        wonbon_reading(&arguments, PAGE.as_bytes())
+    };
+    let link = "[the table of sizes](http://rings.example/sizes)";
+    assert!(stdout(&read(&["--markdown"])).contains(link));
+    let html = "<a href=\"http://rings.example/sizes\">the table of sizes</a>";
+    assert!(stdout(&read(&["--html"])).contains(html));
+    let found = json(&read(&["--json", "--markdown", "--html"]));
+    assert!(found["markdown"].as_str().unwrap().contains(link));
+    assert!(found["html"].as_str().unwrap().contains(html));
+    assert_eq!(found["text"], json(&read(&["--json"]))["text"]);
+    let both = read(&["--markdown", "--html"]);
+    assert_eq!(both.status.code(), Some(2));
+    assert!(stderr(&both).contains("choose one"), "{}", stderr(&both));
+}
+
+#[test]
 fn plain_text_passes_through_untouched() {
     let text = "  Two  spaces,\r\n\ttabs & <angles> stay.\n\n\nNo break at the end";
     let output = wonbon_reading(&["extract", "-"], text.as_bytes());

@@ -45,7 +45,7 @@ pub use formats::warc::{ArchiveRecord, ArchiveRows};
 pub use formats::{Piece, Pieces, RowOutcome, Rows};
 pub use inputs::{InputFile, Inputs, Skipped};
 pub use limits::Limits;
-pub use one_file::{FileDocument, read_file, read_source};
+pub use one_file::{FileDocument, read_file, read_formatted_file, read_source};
 pub use open::{Source, SourceKind, open, open_within, read_whole};
 pub use reading::{PieceOutput, Reading, for_each_document};
 pub use resolve::{RowError, Value, Values, resolve, time_value};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wonbon_text::extract::{CoreText, core_text};
+use wonbon_text::extract::{CoreText, Formats, Formatted, core_text, core_text_formatted};
 
 use crate::MAX_DOCUMENT_BYTES;
 use crate::binary::is_binary;
@@ -27,6 +27,22 @@ pub struct FileDocument {
 /// [`InputError`]: it cannot be read, is too long, is binary, or is a web archive.
 pub fn read_file(path: &Path) -> Result<FileDocument, InputError> {
     read_source(open(path)?)
+}
+
+/// As [`read_file`], with the core text also in other formats.
+///
+/// # Errors
+///
+/// As [`read_file`].
+pub fn read_formatted_file(
+    path: &Path,
+    formats: Formats,
+) -> Result<(FileDocument, Formatted), InputError> {
+    let source = open(path)?;
+    let name = source.name.clone();
+    let bytes = read_text_bytes(source)?;
+    let (core, formatted) = core_text_formatted(&bytes, None, None, formats);
+    Ok((FileDocument { name, bytes, core }, formatted))
 }
 
 /// Reads an opened input as one document.

@@ -16,5 +16,6 @@ pub mod golden;
 pub mod harness;
 pub mod join;
 pub mod passages;
+pub mod platform_pages;
 pub mod sketch;
 pub mod text;

@@ -47,6 +47,14 @@ pub(crate) struct Choice {
     pub dropped: Vec<bool>,
     /// Weight of the kept text below the root.
     pub weight: u32,
+    /// For each node, whether it is not shown at all.
+    pub unseen: Vec<bool>,
+    /// Elements that look like labels of what follows an article, in order.
+    pub labels: Vec<usize>,
+    /// The kind of page.
+    pub kind: PageKind,
+    /// Whether exactly one element names itself the post's container, and was believed.
+    pub has_post: bool,
 }
 
 /// Links of at least this weight are titles and cards, not menus.
@@ -123,24 +131,28 @@ pub(crate) fn choose(
             })
         })
         .collect();
+    let unseen = dropped.clone();
     let sums = sum(nodes, &dropped);
     for (at, node) in nodes.iter().enumerate().skip(1) {
         dropped[at] |= node.marks.any(Marks::HIDDEN) && !sums.is_large(at);
     }
     let shown = dropped.clone();
     let mut kind = drop_frame(tree, &mut dropped, given);
+    let mut has_post = false;
     if !matches!(given, PageKind::Forum | PageKind::Product) {
         let sums = sum(nodes, &shown);
         if let Some(container) = container(nodes, &sums, &shown, given)
             && is_post(nodes, &dropped, &sum(nodes, &dropped), container, sums.prose[container])
         {
-            dropped = shown;
+            dropped.clone_from(&shown);
+            has_post = nodes[container].tag != Some(Tag::Article)
+                || nodes[container].marks.any(Marks::ARTICLE_BODY.or(Marks::BLOG_POST));
             drop_outside(nodes, &mut dropped, container);
             kind = drop_frame(tree, &mut dropped, given);
         }
     }
     let sums = sum(nodes, &dropped);
-    drop_labelled(tree, &sums, &mut dropped, kind);
+    let labels = drop_labelled(tree, &sums, &mut dropped, kind);
     let sums = sum(nodes, &dropped);
     let root = root(tree, &sums, &dropped, kind);
     if matches!(kind, PageKind::Article | PageKind::Forum) {
@@ -152,7 +164,7 @@ pub(crate) fn choose(
         });
     }
     let weight = sum(nodes, &dropped).total[root];
-    Choice { root, dropped, weight }
+    Choice { root, dropped, weight, unseen, labels, kind, has_post }
 }
 
 /// Drops the frame from what is kept, and settles the kind of page.
@@ -394,7 +406,8 @@ impl Frame<'_, '_> {
 
 /// A block that starts with the label of something else goes; when the label stands alone among
 /// the blocks of the text, what follows it there goes, up to the next heading like it.
-fn drop_labelled(tree: &Tree<'_>, sums: &Sums, dropped: &mut [bool], kind: PageKind) {
+fn drop_labelled(tree: &Tree<'_>, sums: &Sums, dropped: &mut [bool], kind: PageKind) -> Vec<usize> {
+    let mut labels = Vec::new();
     let nodes = &tree.nodes;
     let page = sums.prose[0].max(1);
     let mut labels_left = MAX_LABELS;
@@ -414,6 +427,7 @@ fn drop_labelled(tree: &Tree<'_>, sums: &Sums, dropped: &mut [bool], kind: PageK
             continue;
         }
         labels_left -= 1;
+        labels.push(at);
         let block = labelled_block(nodes, sums, at, page);
         dropped[block] = true;
         if block == at {
@@ -430,6 +444,7 @@ fn drop_labelled(tree: &Tree<'_>, sums: &Sums, dropped: &mut [bool], kind: PageK
         }
         at = nodes[block].end as usize;
     }
+    labels
 }
 
 /// From a label outwards, while the block around starts with it and is not the text itself.

@@ -13,6 +13,8 @@ pub(crate) struct Thing {
     pub article_body: Option<String>,
     pub description: Option<String>,
     pub headline: Option<String>,
+    pub name: Option<String>,
+    pub text: Option<String>,
     pub date_published: Option<String>,
     pub language: Option<String>,
 }
@@ -94,6 +96,8 @@ fn set(thing: &mut Thing, key: &str, value: String) {
         "articleBody" => &mut thing.article_body,
         "description" => &mut thing.description,
         "headline" => &mut thing.headline,
+        "name" => &mut thing.name,
+        "text" => &mut thing.text,
         "datePublished" => &mut thing.date_published,
         "inLanguage" => &mut thing.language,
         _ => return,

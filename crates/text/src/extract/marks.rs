@@ -2,15 +2,15 @@
 //! marks of being hidden, as bits.
 //!
 //! The word lists are general English (and a few Korean front-end habits such as `gnb`), never a
-//! site's own names. A class is split at everything that is not a letter and before capitals
-//! after small letters, so `postSidebar`, `post-sidebar` and `post_sidebar` are the same two
-//! words.
+//! site's own names. Beside the bits an element has the sum of the model's weights of its words.
 //!
 //! Cost: pages repeat their classes, so each distinct value is split once and remembered.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::class_words::{class_bucket, for_each_name, for_each_word, tag_bucket};
+use super::model::Model;
 use super::tags::Tag;
 use super::tokens::Tokenizer;
 
@@ -78,27 +78,49 @@ impl Marks {
     }
 }
 
-/// Reads marks, remembering the classes it has seen.
-#[derive(Debug)]
-pub(crate) struct MarkReader {
-    seen: HashMap<u64, Marks, BuildHasherDefault<AlreadyHashed>>,
+/// What the attributes of a start tag say.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Said {
+    pub marks: Marks,
+    /// The model's weights of the tag and of the words of `class` and `id`, added.
+    pub score: i16,
+    /// Equal for elements of the same tag and the same class.
+    pub signature: u32,
 }
 
-impl MarkReader {
-    pub(crate) fn new() -> Self {
-        MarkReader { seen: HashMap::default() }
+/// Reads marks, remembering the classes it has seen.
+#[derive(Debug)]
+pub(crate) struct MarkReader<'model> {
+    model: &'model Model,
+    seen: HashMap<u64, (Marks, i16), Hashed>,
+}
+
+impl<'model> MarkReader<'model> {
+    pub(crate) fn new(model: &'model Model) -> Self {
+        MarkReader { model, seen: HashMap::default() }
     }
 
-    /// The marks of the start tag `tokenizer` has just returned.
-    pub(crate) fn read(&mut self, tag: Tag, tokenizer: &Tokenizer<'_>) -> Marks {
+    /// What the start tag that `tokenizer` has just returned says.
+    pub(crate) fn read(&mut self, tag: Tag, tokenizer: &Tokenizer<'_>) -> Said {
         let page = tokenizer.page();
         let mut marks = Marks::NONE;
+        let mut score = i16::from(self.model.class_words[tag_bucket(tag)]);
+        let mut signature = tag as u32;
         for attribute in tokenizer.attributes() {
             let name = attribute.name.of(page);
             let value = attribute.value.of(page);
             match name.as_bytes() {
-                n if n.eq_ignore_ascii_case(b"class") || n.eq_ignore_ascii_case(b"id") => {
-                    marks.add(self.words(value));
+                n if n.eq_ignore_ascii_case(b"class") => {
+                    let hash = hash(value.as_bytes());
+                    signature ^= (hash >> 32) as u32;
+                    let (named, words) = self.words(value, hash);
+                    marks.add(named);
+                    score = score.saturating_add(words);
+                }
+                n if n.eq_ignore_ascii_case(b"id") => {
+                    let (named, words) = self.words(value, hash(value.as_bytes()));
+                    marks.add(named);
+                    score = score.saturating_add(words);
                 }
                 n if n.eq_ignore_ascii_case(b"role") => marks.add(role(value)),
                 n if n.eq_ignore_ascii_case(b"hidden")
@@ -126,15 +148,12 @@ impl MarkReader {
                 _ => {}
             }
         }
-        marks
+        Said { marks, score, signature }
     }
 
-    fn words(&mut self, value: &str) -> Marks {
-        if value.is_empty() {
-            return Marks::NONE;
-        }
-        let hash = hash(value.as_bytes());
-        *self.seen.entry(hash).or_insert_with(|| marks_of(value))
+    fn words(&mut self, value: &str, hash: u64) -> (Marks, i16) {
+        let table = &self.model.class_words;
+        *self.seen.entry(hash).or_insert_with(|| marks_and_score(value, table))
     }
 }
 
@@ -164,35 +183,19 @@ fn role(value: &str) -> Marks {
     }
 }
 
-/// The marks of a `class` or `id`.
-fn marks_of(value: &str) -> Marks {
+/// The marks of a `class` or `id`, and the sum of its words' weights.
+fn marks_and_score(value: &str, table: &[i8]) -> (Marks, i16) {
     let mut marks = Marks::NONE;
-    for name in value.split_ascii_whitespace() {
-        // Long values are generated; utility classes (`md:hidden`) speak of layout.
-        if name.len() > 80 || name.contains([':', '[']) {
-            continue;
-        }
+    let mut score = 0i16;
+    for_each_name(value, |name| {
         marks.add(whole_name(name));
-        let mut start = None;
-        let bytes = name.as_bytes();
-        for at in 0..=bytes.len() {
-            let letter = bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
-            let boundary = at > 0
-                && letter
-                && bytes[at].is_ascii_uppercase()
-                && bytes[at - 1].is_ascii_lowercase();
-            if let Some(from) = start
-                && (!letter || boundary)
-            {
-                marks.add(word(&name[from..at]));
-                start = None;
-            }
-            if letter && start.is_none() {
-                start = Some(at);
-            }
-        }
-    }
-    marks
+        for_each_word(name, |part| {
+            marks.add(word(part));
+            let weight = class_bucket(part).map_or(0, |bucket| table[bucket]);
+            score = score.saturating_add(i16::from(weight));
+        });
+    });
+    (marks, score)
 }
 
 fn whole_name(name: &str) -> Marks {
@@ -311,9 +314,12 @@ fn hash(bytes: &[u8]) -> u64 {
     (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
+/// For maps whose keys are hashes.
+pub(crate) type Hashed = BuildHasherDefault<AlreadyHashed>;
+
 /// The keys are hashes already.
 #[derive(Debug, Default)]
-struct AlreadyHashed(u64);
+pub(crate) struct AlreadyHashed(u64);
 
 impl Hasher for AlreadyHashed {
     fn finish(&self) -> u64 {

@@ -12,6 +12,8 @@
 use super::choose::{PageKind, text_of};
 use super::dates::iso;
 use super::json_ld::{self, Thing};
+use super::known::KnownTexts;
+use super::page_traits::{self, PageTraits};
 use super::tags::Tag;
 use super::tokens::attribute_in;
 use super::tree::Tree;
@@ -29,6 +31,9 @@ pub(crate) struct Metadata {
     /// JSON-LD's description of the product.
     pub product_description: Option<String>,
     pub kind: PageKind,
+    pub traits: PageTraits,
+    /// What the metadata says in words.
+    pub known: KnownTexts,
 }
 
 /// The values of `meta`, `link` and `time` elements that matter, first one each.
@@ -39,6 +44,8 @@ struct Head {
     og_type: Option<String>,
     og_url: Option<String>,
     og_locale: Option<String>,
+    description: Option<String>,
+    og_description: Option<String>,
     content_language: Option<String>,
     generator: Option<String>,
     canonical: Option<String>,
@@ -55,6 +62,18 @@ pub(crate) fn read(tree: &Tree<'_>, url: Option<&str>) -> Metadata {
         tree.json_ld.iter().flat_map(|span| json_ld::things(span.of(tree.page))).collect();
     let base = tree.links.base_url(url);
     let kind = kind(&head, &things, url);
+    let traits = page_traits::read(head.og_type.as_deref(), &things, url);
+    let mut known = KnownTexts::default();
+    for description in [&head.description, &head.og_description].into_iter().flatten() {
+        known.add(description);
+    }
+    for thing in &things {
+        for text in
+            [&thing.description, &thing.name, &thing.headline, &thing.text, &thing.article_body]
+        {
+            text.iter().for_each(|text| known.add(text));
+        }
+    }
     let first = |field: fn(&Thing) -> Option<&String>| things.iter().find_map(field).cloned();
     let html_language = tree.html_tail.and_then(|tail| {
         let tail = tail.of(tree.page);
@@ -95,6 +114,8 @@ pub(crate) fn read(tree: &Tree<'_>, url: Option<&str>) -> Metadata {
             .filter(|thing| kind == PageKind::Product && thing.is(PRODUCTS))
             .find_map(|thing| thing.description.clone()),
         kind,
+        traits,
+        known,
     }
 }
 
@@ -146,6 +167,8 @@ fn read_meta(head: &mut Head, tail: &str) {
         "og:type" => &mut head.og_type,
         "og:url" => &mut head.og_url,
         "og:locale" => &mut head.og_locale,
+        "description" => &mut head.description,
+        "og:description" => &mut head.og_description,
         "content-language" | "language" => &mut head.content_language,
         "generator" => &mut head.generator,
         "article:published_time"

@@ -14,18 +14,36 @@
 //!
 //! Not here: charsets ([`decode`](crate::decode)), words of the normal form.
 
+mod blocks;
 mod choose;
+mod clean_html;
+mod class_words;
+mod columns;
 mod dates;
+mod features;
 mod json_ld;
+mod known;
 mod labels;
+#[doc(hidden)]
+pub mod learning;
+mod markdown;
 mod marks;
 mod metadata;
+mod model;
+mod numbers;
+mod page_traits;
+mod reading;
 mod render;
+mod structure;
+mod surroundings;
 pub(crate) mod tags;
+mod text_numbers;
 pub(crate) mod tokens;
 mod tree;
 
 pub(crate) use tags::is_html_tag;
+
+use reading::Reading;
 
 use crate::decode::{decode, looks_like_html};
 use crate::links::Link;
@@ -47,12 +65,6 @@ pub struct Page {
     pub links: Vec<Link>,
 }
 
-/// Below this weight (about 120 words) a page's `noscript` is worth a look.
-const FEW_WORDS: u32 = 600;
-
-/// Words of the title that are compared with headings.
-const TITLE_WORDS: usize = 64;
-
 /// Reads the core text, the metadata and the links of an HTML page whose address is `url`.
 ///
 /// The address serves to resolve links and to recognise forums; without it relative links are
@@ -69,66 +81,98 @@ const TITLE_WORDS: usize = 64;
 /// assert_eq!(page.links[0].url, "https://example.org/");
 /// ```
 pub fn extract(html: &str, url: Option<&str>) -> Page {
-    let tree = tree::build(html);
-    let metadata = metadata::read(&tree, url);
-    let title: Vec<String> = metadata
-        .title
-        .iter()
-        .chain(&tree.title)
-        .flat_map(|title| title.split_whitespace().take(TITLE_WORDS).map(str::to_lowercase))
-        .collect();
-    let mut choice = choose::choose(&tree, metadata.kind, &title, false);
-    let has_noscript = || tree.nodes.iter().any(|node| node.tag == Some(tags::Tag::Noscript));
-    if choice.weight < FEW_WORDS && has_noscript() {
-        let again = choose::choose(&tree, metadata.kind, &title, true);
-        if again.weight > choice.weight {
-            choice = again;
-        }
-    }
-    let mut text = render::render(&tree, choice.root, &choice.dropped);
-    // A page that draws its text by script often carries it whole in its metadata.
-    if let Some(body) = metadata.article_body.as_deref().map(plain)
-        && body.len() * 2 > text.len() * 3
-    {
-        text = body;
-    }
-    if let Some(description) = metadata.product_description.as_deref().map(plain) {
-        let lead: String = description.chars().take(60).collect();
-        if !lead.is_empty() && !text.contains(lead.trim()) {
-            text = format!("{description}\n{text}");
-        }
-    }
-    Page {
-        title: metadata.title,
-        language: metadata.language,
-        canonical: metadata.canonical,
-        published: metadata.published,
-        text,
-        links: tree.links.finish(url),
-    }
+    let reading = Reading::new(html, url, &numbers::MODEL);
+    let kept = reading.kept(&numbers::MODEL);
+    let text = reading.text(&kept);
+    reading.into_page(text, url)
 }
 
-/// A metadata value as text: some sites put markup or character references into it.
-fn plain(value: &str) -> String {
-    let unescaped = htmlize::unescape(value);
-    if unescaped.contains('<') {
-        let tree = tree::build(&unescaped);
-        return render::render(&tree, 0, &vec![false; tree.nodes.len()]);
+/// Which formatted texts are wanted beside the plain one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Formats {
+    /// Markdown: headings, lists, tables, links and code.
+    pub markdown: bool,
+    /// HTML with nothing but the same structure.
+    pub html: bool,
+}
+
+/// A page's core text with its structure, as far as wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Formatted {
+    /// The core text as Markdown.
+    pub markdown: Option<String>,
+    /// The core text as cleaned HTML.
+    pub html: Option<String>,
+}
+
+/// As [`extract`], with the core text also in other formats. The page is the same as without them.
+///
+/// ```
+/// use wonbon_text::extract::{Formats, extract_formatted};
+/// let html = "<main><h2>Bread</h2><ul><li>flour<li>a <a href=/w>little water</a></ul></main>";
+/// let formats = Formats { markdown: true, html: false };
+/// let (page, formatted) = extract_formatted(html, Some("https://example.org/"), formats);
+/// assert_eq!(page.text, "Bread\nflour\na little water");
+/// assert_eq!(
+///     formatted.markdown.as_deref(),
+///     Some("## Bread\n\n- flour\n- a [little water](https://example.org/w)"),
+/// );
+/// ```
+pub fn extract_formatted(html: &str, url: Option<&str>, formats: Formats) -> (Page, Formatted) {
+    let reading = Reading::new(html, url, &numbers::MODEL);
+    let kept = reading.kept(&numbers::MODEL);
+    let (text, pieces) = reading.text_and_structure(&kept, url);
+    let formatted = Formatted {
+        markdown: formats.markdown.then(|| markdown::markdown(&pieces)),
+        html: formats.html.then(|| clean_html::clean_html(&pieces)),
+    };
+    (reading.into_page(text, url), formatted)
+}
+
+/// The formats of a text that is no page: Markdown is the text itself, in HTML its lines are
+/// paragraphs.
+fn format_plain(text: &str, formats: Formats) -> Formatted {
+    Formatted {
+        markdown: formats.markdown.then(|| text.to_owned()),
+        html: formats.html.then(|| clean_html::clean_html(&structure::paragraphs(text))),
     }
-    unescaped.trim().to_owned()
 }
 
 /// Bytes to core text: decodes, then extracts when it is HTML. Plain text is left as it is, with
 /// neither metadata nor links. `declared` is the charset of the HTTP header, `url` the address.
 pub fn core_text(bytes: &[u8], declared: Option<&str>, url: Option<&str>) -> CoreText {
+    core_text_with(bytes, declared, |html| (extract(html, url), ())).0
+}
+
+/// As [`core_text`], with the core text also in other formats.
+pub fn core_text_formatted(
+    bytes: &[u8],
+    declared: Option<&str>,
+    url: Option<&str>,
+    formats: Formats,
+) -> (CoreText, Formatted) {
+    let (core, formatted) =
+        core_text_with(bytes, declared, |html| extract_formatted(html, url, formats));
+    let formatted =
+        if core.is_html { formatted } else { format_plain(&core.page.text, formats) };
+    (core, formatted)
+}
+
+fn core_text_with<T: Default>(
+    bytes: &[u8],
+    declared: Option<&str>,
+    extract: impl FnOnce(&str) -> (Page, T),
+) -> (CoreText, T) {
     let decoded = decode(bytes, declared);
     let is_html = looks_like_html(&decoded.text);
-    let page = if is_html {
-        extract(&decoded.text, url)
+    let (page, more) = if is_html {
+        extract(&decoded.text)
     } else {
-        Page { text: decoded.text.into_owned(), ..Page::default() }
+        (Page { text: decoded.text.into_owned(), ..Page::default() }, T::default())
     };
-    CoreText { page, charset: decoded.charset, malformed: decoded.malformed, is_html }
+    let core =
+        CoreText { page, charset: decoded.charset, malformed: decoded.malformed, is_html };
+    (core, more)
 }
 
 /// A [`Page`] and how its bytes were read.

@@ -67,7 +67,7 @@ tags! {
     Caption b"caption" BLOCK | SPECIAL | SCOPE;
     Center b"center" DIVISION | BREAKS_OUT;
     Cite b"cite" LOOK;
-    Code b"code" LOOK | BREAKS_OUT;
+    Code b"code" BREAKS_OUT;
     Col b"col" VOID;
     Colgroup b"colgroup" SPECIAL;
     Data b"data" LOOK;

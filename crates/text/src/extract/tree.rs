@@ -12,12 +12,13 @@
 //! the tree. Nesting is followed to [`MAX_DEPTH`]; what is deeper belongs to the element at that
 //! depth, so that no end tag looks further than that and deep pages take linear time.
 //!
-//! Cost: one pass; 32 bytes per element or text. Text with character references is unescaped once,
+//! Cost: one pass; 40 bytes per element or text. Text with character references is unescaped once,
 //! into a side buffer.
 
 use std::borrow::Cow;
 
-use super::marks::{MarkReader, Marks};
+use super::marks::{MarkReader, Marks, Said};
+use super::model::Model;
 use super::tags::{TAG_COUNT, Tag};
 use super::tokens::{Span, Token, Tokenizer};
 use crate::links::LinkCollector;
@@ -39,6 +40,10 @@ pub(crate) struct Node {
     pub unescaped: bool,
     /// What tag attributes say of the element.
     pub marks: Marks,
+    /// The model's weights of its tag and class words, added.
+    pub score: i16,
+    /// Equal for elements of the same tag and class.
+    pub signature: u32,
     /// The element around it; the root is its own parent.
     pub parent: NodeIndex,
     /// One behind the last node of its subtree.
@@ -88,18 +93,18 @@ struct Open {
     closed: bool,
 }
 
-struct Builder<'page> {
+struct Builder<'page, 'model> {
     tree: Tree<'page>,
     tokenizer: Tokenizer<'page>,
     stack: Vec<Open>,
     open_count: [u32; TAG_COUNT],
     /// Elements that were opened below [`MAX_DEPTH`].
     too_deep: usize,
-    marks: MarkReader,
+    marks: MarkReader<'model>,
 }
 
-/// Parses a page.
-pub(crate) fn build(page: &str) -> Tree<'_> {
+/// Parses a page; the model has the weights of class words.
+pub(crate) fn build<'page>(page: &'page str, model: &Model) -> Tree<'page> {
     let tokenizer = Tokenizer::new(page);
     let page = tokenizer.page();
     let root = Node {
@@ -107,6 +112,8 @@ pub(crate) fn build(page: &str) -> Tree<'_> {
         in_link: false,
         unescaped: false,
         marks: Marks::NONE,
+        score: 0,
+        signature: 0,
         parent: 0,
         end: 0,
         span: Span::default(),
@@ -130,7 +137,7 @@ pub(crate) fn build(page: &str) -> Tree<'_> {
         stack: Vec::with_capacity(64),
         open_count: [0; TAG_COUNT],
         too_deep: 0,
-        marks: MarkReader::new(),
+        marks: MarkReader::new(model),
     };
     builder.stack.push(Open {
         node: 0,
@@ -153,7 +160,7 @@ pub(crate) fn build(page: &str) -> Tree<'_> {
     builder.tree
 }
 
-impl<'page> Builder<'page> {
+impl Builder<'_, '_> {
     fn top(&self) -> &Open {
         self.stack.last().expect("the root is never popped")
     }
@@ -181,6 +188,8 @@ impl<'page> Builder<'page> {
             in_link,
             unescaped,
             marks: Marks::NONE,
+            score: 0,
+            signature: 0,
             parent,
             end,
             span,
@@ -261,13 +270,15 @@ impl<'page> Builder<'page> {
 
     fn push_node(&mut self, tag: Tag, tail: Span) -> NodeIndex {
         let node = self.tree.nodes.len() as u32;
-        let marks = self.marks.read(tag, &self.tokenizer);
+        let Said { marks, score, signature } = self.marks.read(tag, &self.tokenizer);
         let parent = self.top().node;
         self.tree.nodes.push(Node {
             tag: Some(tag),
             in_link: self.tree.links.is_open(),
             unescaped: false,
             marks,
+            score,
+            signature,
             parent,
             end: 0,
             span: tail,
@@ -479,6 +490,8 @@ impl<'page> Builder<'page> {
             in_link: false,
             unescaped: false,
             marks: Marks::NONE,
+            score: 0,
+            signature: 0,
             parent: self.top().node,
             end: node + 1,
             span: Span::default(),

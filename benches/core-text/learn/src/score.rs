@@ -55,12 +55,3 @@ pub fn score(found: &str, gold: &str) -> Score {
     let f1 = if shared == 0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) };
     Score { precision, recall, f1 }
 }
-
-/// Whether a page belongs to the half that was not looked at while the rules were tuned: by a hash
-/// of its name (FNV-1a), so the split is the same everywhere.
-pub fn is_held_out(name: &str) -> bool {
-    let hash = name.bytes().fold(0x811c_9dc5u32, |hash, b| {
-        (hash ^ u32::from(b)).wrapping_mul(0x0100_0193)
-    });
-    hash.count_ones() % 2 == 1
-}

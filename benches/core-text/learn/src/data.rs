@@ -21,13 +21,19 @@ pub struct Set {
     pub samples: Vec<Sample>,
 }
 
+/// Reads the WCXB pages of both archives.
+pub fn wcxb(folder: &Path) -> Result<Vec<Sample>> {
+    let mut samples = read_wcxb(&unpack(folder, "wcxb-dev.tar.zst")?)?;
+    samples.extend(read_wcxb(&unpack(folder, "wcxb-dev-more.tar.zst")?)?);
+    Ok(sorted(samples))
+}
+
 /// Reads the archives that are in `folder`.
 pub fn load(folder: &Path) -> Result<Vec<Set>> {
-    let wcxb = unpack(folder, "wcxb-dev.tar.zst")?;
     let zyte = unpack(folder, "scrapinghub-article-181.tar.xz")?;
     let cleaneval = unpack(folder, "cleaneval-dev.tar.zst")?;
     Ok(vec![
-        Set { name: "WCXB", samples: read_wcxb(&wcxb)? },
+        Set { name: "WCXB", samples: wcxb(folder)? },
         Set { name: "Zyte", samples: read_zyte(&zyte)? },
         Set { name: "CleanEval", samples: read_cleaneval(&cleaneval)? },
     ])
