@@ -182,8 +182,8 @@ class Client(Questions):
         return Document.of(self._json("GET", f"/v1/documents/{quote(key, safe='')}"))
 
     def family(self, key: str) -> list[Document]:
-        """A document's original and its copies, up to a thousand."""
-        told = self._json("GET", f"/v1/family?{urlencode({'key': key, 'limit': 1000})}")
+        """A document's original and its copies, up to a hundred."""
+        told = self._json("GET", f"/v1/family?{urlencode({'key': key, 'limit': 100})}")
         return [Document.of(one) for one in told["documents"]]
 
     def __contains__(self, key: object) -> bool:

@@ -5,6 +5,29 @@ from typing import Any, final
 
 from .typing import Pages, Progress, Texts
 
+__all__ = [
+    "FamilyCore",
+    "ItemSet",
+    "Numbers",
+    "SetSketch",
+    "Sketches",
+    "StoreCore",
+    "Table",
+    "VERSION",
+    "cluster_files",
+    "compare_json",
+    "dedup_files",
+    "dedup_table",
+    "end",
+    "extract_column",
+    "extract_json",
+    "join",
+    "restore",
+    "run_program",
+    "shingles",
+    "sketch",
+    "words",
+]
 VERSION: str
 
 def end() -> None: ...
