@@ -24,7 +24,6 @@ SECTIONS=(
   "disk-faults|every operation of every command fails in six ways, and 14 limits of memory (six operations in test.sh)"
   "disk-damage|10,000 flipped bits in stores, crawls and unfinished runs (240 in test.sh)"
   "service-kills|a service killed 200 times amid eight streams and jobs (20 times, two streams in test.sh)"
-  "slow-clients|10,000 slow, silent, half-closed and non-reading clients (200 in test.sh)"
   "crawl-kills|a crawl killed 50 times (20 in test.sh)"
   "crawl-memory|a million known addresses in less than 200 MB (not in test.sh)"
   "python-corpora|families of all shared corpora in Python and by the program (the smallest in test.sh)"
@@ -52,10 +51,6 @@ hard_disk_power() { WONBON_CUTS=500 cargo test -p wonbon-cli --test disk power -
 hard_disk_faults() { WONBON_FAULTS=all cargo test -p wonbon-cli --test disk faults -- --nocapture; }
 hard_disk_damage() { WONBON_FLIPS=10000 cargo test -p wonbon-cli --test disk damage -- --nocapture; }
 hard_service_kills() { WONBON_KILLS=200 WONBON_WRITERS=8 cargo test -p wonbon-server --test service kills -- --nocapture; }
-hard_slow_clients() {
-  ulimit -n 25000
-  WONBON_CLIENTS=10000 cargo test -p wonbon-server --test service slow_clients -- --nocapture
-}
 hard_crawl_kills() { WONBON_KILLS=50 cargo test -p wonbon-crawl --test toy_web_crash; }
 hard_crawl_memory() { cargo test -p wonbon-crawl --test toy_web_memory -- --ignored --nocapture; }
 hard_mutants() { python3 scripts/mutants.py; }

@@ -78,3 +78,110 @@ fn a_compressed_file_that_does_not_end_is_refused_at_the_limit() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("bomb.txt.zst is longer than"), "{}", stderr(&output));
 }
+
+/// A row of JSON with a field of its own.
+fn row(field: &str) -> Vec<u8> {
+    format!("{{\"id\":\"a\",\"text\":\"the ferry did not come that morning\",{field}}}\n").into()
+}
+
+/// A zstd frame that asks for a window of 2^31 bytes and ends there.
+fn zstd_window() -> Vec<u8> {
+    let window = (31 - 10) << 3;
+    vec![0x28, 0xB5, 0x2F, 0xFD, 0, window, 1, 0, 0]
+}
+
+fn gzip(bytes: &[u8], times: usize) -> Vec<u8> {
+    use std::io::Write as _;
+    (0..times).fold(bytes.to_vec(), |bytes, _| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&bytes).unwrap();
+        encoder.finish().unwrap()
+    })
+}
+
+fn warc(fields: &str, body: &str) -> Vec<u8> {
+    format!("WARC/1.1\r\nWARC-Type: response\r\n{fields}\r\n\r\n{body}").into()
+}
+
+/// Files that grow, nest or announce without bound.
+fn bombs() -> Vec<(&'static str, Vec<u8>)> {
+    let many = 200_000;
+    let page =
+        |inside: String| format!("<html><body><p>the post{inside}</body></html>").into_bytes();
+    let uri = "WARC-Target-URI: http://a.example/\r\n";
+    vec![
+        ("line.jsonl.gz", gzip(&vec![b'x'; 64 << 20], 1)),
+        ("string.jsonl.gz", gzip(format!("{{\"id\":\"{}", "a".repeat(64 << 20)).as_bytes(), 1)),
+        ("zeros.txt.gz", gzip(&vec![0; 64 << 20], 1)),
+        ("nested.jsonl.gz", gzip(&row("\"n\":1"), 20)),
+        ("window.jsonl.zst", zstd_window()),
+        ("zeros.jsonl.zst", zstd::bulk::compress(&vec![b'\n'; 64 << 20], 1).unwrap()),
+        ("deep.jsonl", row(&format!("\"d\":{}{}", "[".repeat(many), "]".repeat(many)))),
+        ("unclosed.jsonl", "[".repeat(many).into()),
+        ("objects.jsonl", row(&format!("\"d\":{}", "{\"a\":".repeat(many)))),
+        (
+            "fields.jsonl",
+            row(&(0..many / 10).map(|n| format!("\"f{n}\":1")).collect::<Vec<_>>().join(",")),
+        ),
+        ("number.jsonl", row(&format!("\"n\":{}", "9".repeat(many)))),
+        ("exponent.jsonl", row("\"n\":1e999999999")),
+        ("columns.csv", format!("{}\n{}\n", ",a".repeat(many / 10), ",b".repeat(many / 10)).into()),
+        ("quote.csv", format!("id,text\na,\"{}", "x\n".repeat(many)).into()),
+        ("lines.csv", "\n".repeat(10 * many).into()),
+        ("attributes.html", page(format!("<p {}>", "a=b ".repeat(many)))),
+        ("attribute.html", page(format!("<p a=\"{}\">", "x".repeat(10 * many)))),
+        ("comment.html", page(format!("<!--{}", "-".repeat(10 * many)))),
+        ("comments.html", page("<!--".repeat(many))),
+        ("entities.html", page("&NotEqualTilde;".repeat(many))),
+        ("tags.html", page("<".repeat(10 * many))),
+        ("links.html", page("<a href=/x>".repeat(many))),
+        ("tables.html", page("<table><tr><td>".repeat(many / 4))),
+        ("forms.html", page("<b><i><a href=x>".repeat(many / 4))),
+        ("script.html", page(format!("<script>{}", "</scrip".repeat(many)))),
+        ("json-ld.html", page(format!("<script type=application/ld+json>{}", "[".repeat(many)))),
+        ("marks.txt", "a\u{301}".repeat(many).into()),
+        ("combining.txt", format!("a{}", "\u{301}".repeat(5 * many)).into()),
+        ("ligatures.txt", "\u{FDFA}".repeat(many).into()),
+        ("length.warc", warc(&format!("{uri}Content-Length: 9223372036854775807"), "x")),
+        ("overflow.warc", warc(&format!("{uri}Content-Length: 99999999999999999999"), "x")),
+        ("header.warc", warc(&format!("X: {}", "y".repeat(20 * many)), "")),
+        ("headers.warc", warc(&"X: y\r\n".repeat(many), "")),
+        ("starts.warc", "WARC/1.1\r\n".repeat(many / 4).into()),
+        ("members.warc.gz", gzip(b"", 1).repeat(many / 10)),
+        (
+            "footer.parquet",
+            [b"PAR1".as_slice(), &[0xFF; 64], &u32::MAX.to_le_bytes(), b"PAR1"].concat(),
+        ),
+        (
+            "thrift.parquet",
+            [b"PAR1".as_slice(), &[0x1C; 4096], &4096_u32.to_le_bytes(), b"PAR1"].concat(),
+        ),
+        (
+            "lists.parquet",
+            [
+                b"PAR1".as_slice(),
+                &[0x29, 0xFC, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F],
+                &[0; 57],
+                &64_u32.to_le_bytes(),
+                b"PAR1",
+            ]
+            .concat(),
+        ),
+    ]
+}
+
+#[test]
+fn bombs_end_in_bounded_memory_with_a_sentence() {
+    let files = Files::new();
+    for (name, bytes) in bombs() {
+        let path = files.write(name, &bytes);
+        let store = files.path().join("store");
+        let arguments = ["--store", store.to_str().unwrap(), "add", &path, "--threads", "1"];
+        let output = within(900, &[&arguments[..], &["--max-document-bytes", "16777216"]].concat());
+        let said = stderr(&output);
+        assert!(matches!(output.status.code(), Some(0..=2)), "{name}: {:?} {said}", output.status);
+        assert!(!said.contains("panicked"), "{name}: {said}");
+        assert!(!said.is_empty(), "{name}: it says nothing");
+        std::fs::remove_file(path).unwrap();
+    }
+}
