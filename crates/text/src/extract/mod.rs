@@ -16,8 +16,8 @@
 
 mod blocks;
 mod choose;
-mod clean_html;
 mod class_words;
+mod clean_html;
 mod columns;
 mod dates;
 mod features;
@@ -153,8 +153,7 @@ pub fn core_text_formatted(
 ) -> (CoreText, Formatted) {
     let (core, formatted) =
         core_text_with(bytes, declared, |html| extract_formatted(html, url, formats));
-    let formatted =
-        if core.is_html { formatted } else { format_plain(&core.page.text, formats) };
+    let formatted = if core.is_html { formatted } else { format_plain(&core.page.text, formats) };
     (core, formatted)
 }
 
@@ -170,8 +169,7 @@ fn core_text_with<T: Default>(
     } else {
         (Page { text: decoded.text.into_owned(), ..Page::default() }, T::default())
     };
-    let core =
-        CoreText { page, charset: decoded.charset, malformed: decoded.malformed, is_html };
+    let core = CoreText { page, charset: decoded.charset, malformed: decoded.malformed, is_html };
     (core, more)
 }
 

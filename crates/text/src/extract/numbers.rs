@@ -9,11 +9,8 @@ use super::class_words::BUCKETS;
 use super::model::{Model, ObliviousTree};
 
 /// The model.
-pub(crate) static MODEL: Model = Model {
-    class_words: CLASS_WORDS,
-    text_words: TEXT_WORDS,
-    trees: Cow::Borrowed(TREES),
-};
+pub(crate) static MODEL: Model =
+    Model { class_words: CLASS_WORDS, text_words: TEXT_WORDS, trees: Cow::Borrowed(TREES) };
 
 #[rustfmt::skip]
 const CLASS_WORDS: [i8; BUCKETS] = [
