@@ -45,7 +45,7 @@ fn json_has_every_field() {
 #[test]
 fn markdown_and_html_have_the_structure_and_the_text_stays_the_same() {
     let read = |flags: &[&str]| {
-        let arguments = [&["extract", "-"], flags].concat();
+        let arguments = [&["extract", "-"][..], flags].concat();
         wonbon_reading(&arguments, PAGE.as_bytes())
     };
     let link = "[the table of sizes](http://rings.example/sizes)";

