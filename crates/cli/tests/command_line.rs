@@ -235,7 +235,7 @@ fn a_bar_with_rate_and_memory_appears_on_a_terminal_once_work_takes_long() {
     stdin.write_all(ROW.as_bytes()).unwrap();
     // The input does not end, so the bar comes.
     let mut screen = String::new();
-    let mut bytes = child.stdout.take().unwrap().bytes();
+    let mut bytes = std::io::BufReader::new(child.stdout.take().unwrap()).bytes();
     while !screen.contains("at most") || !screen.contains("/s") {
         screen.push(char::from(bytes.next().expect("a bar is drawn before the end").unwrap()));
     }

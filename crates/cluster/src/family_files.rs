@@ -27,7 +27,7 @@ pub(crate) fn write_family_table(
         for_each_family_row(selection.ids, selection.verdicts, others, |id, row, original| {
             let &FamilyRow { kind, family, resemblance, .. } = row;
             let original = original.to_owned();
-            table.push(id, RowVerdict { family, original, resemblance, kind })
+            table.push(id, RowVerdict { family, original, resemblance, kind, removed: None })
         })?;
     table.finish()?;
     Ok(digest)

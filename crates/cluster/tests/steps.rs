@@ -642,6 +642,7 @@ fn what_occurs_in_another_corpus_is_dropped_as_in_the_local_run() {
         write_lines(&place("own.jsonl"), &of(false));
         write_lines(&place("others.jsonl"), &of(true));
         let job = DedupConfig {
+            passages: None,
             inputs: vec![place("own.jsonl")],
             output: place("out"),
             fields: FieldNames::default(),

@@ -39,6 +39,7 @@ fn digest_of_files(rows: &[String]) -> String {
     }
     let TableConfig { fields, dates, method, .. } = config(false);
     let config = DedupConfig {
+        passages: None,
         inputs: vec![input],
         output: folder.path().join("out"),
         fields,

@@ -12,6 +12,7 @@
 //! | `failure` | errors as exceptions |
 //! | `texts`, `sketches`, `sets`, `join` | texts, columns and sets |
 //! | `families`, `store` | corpora and stores |
+//! | `steps` | the steps of a batch run, for engines that own the data |
 //! | `table` | what comes back |
 //!
 //! Guarantees: the interpreter is free while anything longer than a microsecond runs; threads end with the call
@@ -27,6 +28,7 @@ mod join;
 mod options;
 mod sets;
 mod sketches;
+mod steps;
 mod store;
 mod table;
 mod texts;
@@ -60,6 +62,12 @@ mod _wonbon {
     use super::sets::{ItemSet, SetSketch};
     #[pymodule_export]
     use super::sketches::{Numbers, Sketches, sketch};
+    #[pymodule_export]
+    use super::steps::{
+        Stream, join_digests, step_components, step_digest, step_engine, step_near, step_number,
+        step_pack, step_pairs, step_plan, step_scatter, step_settle, step_sketch, step_verdicts,
+        step_verify, step_walk,
+    };
     #[pymodule_export]
     use super::store::{StoreCore, restore};
     #[pymodule_export]

@@ -102,7 +102,7 @@ pub(crate) fn post_sources(
     responses((status = 200, body = PassagesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn passages(
-    service: &Service,
+    service: &Inquiry,
     asked: TextQuestion,
     _view: &View,
 ) -> Result<Reply, Problem> {
@@ -121,7 +121,7 @@ pub(crate) fn passages(
     responses((status = 200, body = PassagesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn post_passages(
-    service: &Service,
+    service: &Inquiry,
     asked: TextQuestion,
     view: &View,
 ) -> Result<Reply, Problem> {

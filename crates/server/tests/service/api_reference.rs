@@ -131,10 +131,10 @@ fn settle(name: &str, value: &mut Value) {
         }
         Value::String(text) if name == "version" || name == "fingerprint" => *text = "…".to_owned(),
         Value::Number(_) if DURATIONS.iter().any(|part| name.ends_with(part)) => {
-            *value = json!(0.002)
+            *value = json!(0.002);
         }
         Value::Number(_) if name.contains("bytes") || name.contains("memory") => {
-            *value = json!(4096)
+            *value = json!(4096);
         }
         _ => {}
     }

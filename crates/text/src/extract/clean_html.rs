@@ -27,7 +27,7 @@ pub(crate) fn clean_html(pieces: &[Piece]) -> String {
             Piece::Open(container) => open(&mut out, *container),
             Piece::Close(container) => close(&mut out, *container),
             Piece::Text(Look::Code(language), inlines) => {
-                code(&mut out, language.as_deref(), inlines)
+                code(&mut out, language.as_deref(), inlines);
             }
             Piece::Text(look, texts) => {
                 let name = match look {

@@ -282,9 +282,9 @@ fn code_span(out: &mut String, code: &str, in_cell: bool) {
     out.push_str(&fence);
     out.push_str(gap);
     if in_cell {
-        out.push_str(&code.replace('|', "\\|"))
+        out.push_str(&code.replace('|', "\\|"));
     } else {
-        out.push_str(code)
+        out.push_str(code);
     }
     out.push_str(gap);
     out.push_str(&fence);

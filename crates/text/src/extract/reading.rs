@@ -142,9 +142,12 @@ impl<'page> Reading<'page> {
         for (block, &is_kept) in self.blocks.list.iter().zip(kept) {
             // What the rules find inside a block that both keep, such as a button, goes.
             let inner = is_kept && block.ruled > 0;
-            for at in block.first as usize..=block.last as usize {
-                let is_text = self.tree.nodes[at].tag.is_none();
-                dropped[at] |= (is_text && !is_kept) || (inner && self.choice.dropped[at]);
+            let nodes = block.first as usize..=block.last as usize;
+            let ruled = &self.choice.dropped[nodes.clone()];
+            for ((is_dropped, node), ruled) in
+                dropped[nodes.clone()].iter_mut().zip(&self.tree.nodes[nodes]).zip(ruled)
+            {
+                *is_dropped |= (node.tag.is_none() && !is_kept) || (inner && *ruled);
             }
         }
         dropped

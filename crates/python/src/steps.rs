@@ -4,8 +4,7 @@
 //! that exports Arrow, once. Nothing is computed before the stream is read, and then a batch at a time: the
 //! interpreter is held only while a Python iterator is asked for its next batch.
 //!
-//! Not here: what a step does (`wonbon_cluster::steps`). A module of `crates/python`; it stands here until that
-//! crate is merged.
+//! Not here: what a step does (`wonbon_cluster::steps`).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
