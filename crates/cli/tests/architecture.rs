@@ -113,6 +113,10 @@ fn only_the_crate_files_renames() {
     for (folder, _) in crate_map().iter().filter(|(folder, _)| folder != "files") {
         let sources = top().join("crates").join(folder).join("src");
         for_each_source(&sources, &mut |path, source| {
+            // Plays back what a process wrote up to a power cut, renames included.
+            if path.ends_with("testkit/src/disk/mod.rs") {
+                return;
+            }
             if ["fs::rename(", ".persist(", ".persist_noclobber("]
                 .iter()
                 .any(|call| source.contains(call))

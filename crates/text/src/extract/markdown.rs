@@ -210,6 +210,12 @@ impl Writer {
 
     fn table(&mut self, pieces: &[Piece]) {
         let is_row = |piece: &Piece| *piece == Piece::Open(Container::Row);
+        // Captions, and cells that stand in no row, come before the table.
+        for piece in pieces.iter().take_while(|piece| !is_row(piece)) {
+            if let Piece::Text(look, inlines) = piece {
+                self.block(look, inlines);
+            }
+        }
         let rows = || pieces.split(is_row).skip(1);
         let Some(first) = rows().next() else { return };
         let cells = |row: &[Piece]| {
