@@ -94,7 +94,7 @@ def join(
         "keep": "earliest",
         "shingle": shingle,
     }
-    names = {"id": id, "text": text, "order": None, "positions": [], "keep": "earliest"}
+    names: dict[str, Any] = {"id": id, "text": text, "order": None, "positions": [], "keep": "earliest"}
     job = job_of(df, None, names, options, checkpoint, None, partitions)
     job.pairs = True
     with small_batches(df.sparkSession):

@@ -123,7 +123,7 @@ class Peel:
         near = self.step("best-near", lambda: self.near(named, None))
         self.met.append(self.step("best-met", lambda: self.verify(near)))
         measure = "agreeing" if self.job.by_features else "resemblance"
-        best = None
+        candidates = []
         for table in self.met:
             similar = table.where("similar")
             similar = among(similar.withColumnRenamed("later", "document"), originals, keep=False)
@@ -131,8 +131,12 @@ class Peel:
                 "document as later", "earlier as document", "resemblance", f"{measure} as measure"
             )
             similar = among(similar, originals, keep=True)
-            similar = similar.selectExpr("later", "document as earlier", "resemblance", "measure")
-            best = similar if best is None else best.union(similar)
+            candidates.append(
+                similar.selectExpr("later", "document as earlier", "resemblance", "measure")
+            )
+        best = candidates[0]
+        for similar in candidates[1:]:
+            best = best.union(similar)
         ranked = F.max(F.struct("measure", (-F.col("earlier")).alias("place"), "resemblance"))
         best = best.groupBy("later").agg(ranked.alias("best"))
         best = best.selectExpr("later", "-best.place as earlier", "best.resemblance as resemblance")
