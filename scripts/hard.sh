@@ -16,7 +16,6 @@ cd "$(dirname "$0")/.."
 SECTIONS=(
   "store-kills|a store killed 200 times with SIGKILL (40 in test.sh)"
   "store-threads|a million operations from eight threads (25,000 in test.sh)"
-  "postgres|an instance on PostgreSQL killed 60 times, 1,500 cuts of a connection (6 and 60 in test.sh)"
   "store-history|a million concurrent operations explained by an order (not in test.sh: it fails)"
   "store-backups|100 backups and restores while others write (3 in test.sh)"
   "store-migrations|migrations stopped at every operation (six of each version in test.sh)"
@@ -36,9 +35,6 @@ SECTIONS=(
 
 hard_store_kills() { WONBON_KILLS=200 cargo test -p wonbon-store --test crash; }
 hard_store_threads() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --test threads; }
-hard_postgres() {
-  WONBON_KILLS=60 WONBON_CUTS=1500 cargo test -p wonbon-store --test postgres_handles
-}
 hard_python_corpora() { WONBON_ALL_CORPORA=1 bash scripts/python.sh -k shared_corpus; }
 hard_spark() {
   WONBON_SPARK_LONG=1 bash scripts/spark.sh

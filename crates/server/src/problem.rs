@@ -234,8 +234,7 @@ impl IntoResponse for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let code = match &error {
-            StoreError::BadKey { .. } | StoreError::NulInKey => Code::BadKey,
-            StoreError::Busy { .. } | StoreError::Unreachable { .. } => Code::Busy,
+            StoreError::BadKey { .. } => Code::BadKey,
             StoreError::TooLong { .. } => Code::TooLarge,
             StoreError::NoWords => Code::NoWords,
             StoreError::UnknownDocument { .. } => Code::UnknownDocument,
@@ -246,9 +245,7 @@ impl From<StoreError> for Problem {
             StoreError::AlreadyThere { .. } => Code::AlreadyThere,
             StoreError::Cancelled => Code::TookTooLong,
             StoreError::DiskFull => Code::DiskFull,
-            StoreError::WriteFailed { .. }
-            | StoreError::Stopped { .. }
-            | StoreError::InDoubt { .. } => Code::WriteFailed,
+            StoreError::WriteFailed { .. } | StoreError::Stopped { .. } => Code::WriteFailed,
             StoreError::ReadOnly { .. } => Code::ShuttingDown,
             StoreError::Behind { .. } => Code::Behind,
             StoreError::Search(SearchError::TooDeep { .. }) => Code::TooDeep,

@@ -1,5 +1,4 @@
-//! An in-memory index of documents by their features: of copies when an original arrives late, and of the originals that a
-//! turn has made ([`crate::overlay`]).
+//! An in-memory index of copies by their features, used only when an original arrives late.
 //!
 //! A document that becomes an original although later documents are stored may be the better original for
 //! some of their copies. Finding those copies needs an index of copies. It differs from the index of
@@ -56,13 +55,9 @@ impl CopyFeatures {
         self.slots.insert(row, slot);
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.slots.is_empty()
-    }
-
-    /// Forgets a document, if it is indexed, which it returns. When half of the slots are gone, the rest moves together.
-    pub(crate) fn remove(&mut self, row: Row) -> bool {
-        let Some(slot) = self.slots.remove(&row) else { return false };
+    /// Forgets a copy, if it is indexed. When half of the slots are gone, the rest moves together.
+    pub(crate) fn remove(&mut self, row: Row) {
+        let Some(slot) = self.slots.remove(&row) else { return };
         self.rows[slot as usize] = None;
         if self.rows.len() > 1024 && self.slots.len() * 2 < self.rows.len() {
             let mut smaller = CopyFeatures::new(self.count);
@@ -73,40 +68,10 @@ impl CopyFeatures {
             }
             *self = smaller;
         }
-        true
     }
 
-    /// Hands over every document and forgets it.
-    pub(crate) fn drain<E>(
-        &mut self,
-        mut each: impl FnMut(Row, &[u64]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for (features, row) in self.features.chunks_exact(self.count).zip(&self.rows) {
-            if let Some(row) = row {
-                each(*row, features)?;
-            }
-        }
-        for heads in &mut self.heads {
-            heads.clear();
-        }
-        self.features.clear();
-        self.next.clear();
-        self.rows.clear();
-        self.slots.clear();
-        Ok(())
-    }
-
-    /// The copies that agree in at least `agreeing` features.
+    /// The copies that agree in at least `agreeing` files.
     pub(crate) fn matches(&self, features: &[u64], agreeing: usize) -> Vec<Row> {
-        self.matches_counted(features, agreeing).map(|(row, _)| row).collect()
-    }
-
-    /// The same, each with the number of features in which it agrees.
-    pub(crate) fn matches_counted(
-        &self,
-        features: &[u64],
-        agreeing: usize,
-    ) -> impl Iterator<Item = (Row, usize)> {
         let mut found: HashMap<u32, usize> = HashMap::new();
         for (place, (heads, feature)) in self.heads.iter().zip(features).enumerate() {
             let mut slot = heads.get(feature).copied().unwrap_or(END);
@@ -115,8 +80,8 @@ impl CopyFeatures {
                 slot = self.next[slot as usize * self.count + place];
             }
         }
-        let enough = found.into_iter().filter(move |&(_, count)| count >= agreeing);
-        enough.filter_map(|(slot, count)| Some((self.rows[slot as usize]?, count)))
+        let enough = found.into_iter().filter(|&(_, count)| count >= agreeing);
+        enough.filter_map(|(slot, _)| self.rows[slot as usize]).collect()
     }
 }
 

@@ -13,33 +13,35 @@
 //! Decisions by people (see `decisions`) change the order and make some documents originals in any case; everything else
 //! stays the same. So families depend on the documents and on the decisions in effect.
 //!
-//! Everything happens inside a turn of the writer. Changes of the index of originals are kept in an overlay, which is put
-//! into the shared index after the commit and forgotten when the commit fails.
+//! Everything happens inside the writer's transaction. Changes to the index in memory are recorded, so that they can be
+//! undone when the transaction fails.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
-use wonbon_index::{CopyIndex, IndexParams, Row};
+use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
 use wonbon_sketch::ElementSet;
 use wonbon_time::Timestamp;
 
 use crate::copy_features::CopyFeatures;
+use crate::database::{Database, Record, Standing};
 use crate::document::Order;
 use crate::error::StoreError;
-use crate::index_loading::build_index;
-use crate::judge::{Asked, Judge, Judgement, MOST_CANDIDATES, ShingleCache};
-use crate::overlay::{IndexView, Overlay, SharedIndex};
+use crate::judge::{Asked, Judge, Judgement, ShingleCache};
 use crate::prepare::Preparer;
 use crate::questions::resemblance_of_versions;
-use crate::tables::{Counters, News, Reading, Record, RowChange, Standing, Turn, Writing};
 use wonbon_rule::{Kind, Rule, Verdict};
+
+/// Something done to the index of originals.
+enum Done {
+    Inserted(Row, Vec<u64>),
+    Removed(Row, Vec<u64>),
+}
 
 /// The writer's view of all families.
 pub(crate) struct Families {
-    pub(crate) database: Box<dyn Writing>,
-    pub(crate) index: Arc<SharedIndex>,
-    /// What the present turn did to the index.
-    overlay: Overlay,
+    pub(crate) database: Database,
+    pub(crate) index: Arc<RwLock<MemoryIndex>>,
     rule: Rule,
     params: IndexParams,
     pub(crate) preparer: Preparer,
@@ -48,176 +50,55 @@ pub(crate) struct Families {
     copy_features: Option<CopyFeatures>,
     /// No copy was created later than this.
     latest_copy: Option<Timestamp>,
-    /// As the last turn left them, and as the present one has them.
-    settled: Counters,
-    counters: Counters,
-    /// The present, as the turn was told.
-    now: Timestamp,
+    /// The number of the last change.
+    pub(crate) last_change: u64,
+    next_row: u32,
     /// Documents to judge again, the earliest first.
     again: BTreeSet<Order>,
+    /// Since the transaction began.
+    done: Vec<Done>,
     /// Whether candidates of the last arriving document were left unverified.
     pub(crate) stopped_early: bool,
 }
 
 impl Families {
     pub(crate) fn new(
-        database: Box<dyn Writing>,
-        index: Arc<SharedIndex>,
-        counters: Counters,
+        database: Database,
+        index: Arc<RwLock<MemoryIndex>>,
         rule: Rule,
         preparer: Preparer,
     ) -> Result<Self, StoreError> {
-        let params = index.index.read().expect("no one panics with it").params();
-        Ok(Families {
+        let params = index.read().expect("no one panics with it").params();
+        let mut families = Families {
             index,
-            overlay: Overlay::new(params),
             rule,
             params,
             preparer,
             shingles: ShingleCache::default(),
             copy_features: None,
             latest_copy: database.latest_copy()?,
-            settled: counters,
-            counters,
-            now: counters.clock,
+            last_change: 0,
+            next_row: 0,
             again: BTreeSet::new(),
+            done: Vec::new(),
             stopped_early: false,
             database,
-        })
+        };
+        families.read_counters()?;
+        Ok(families)
     }
 
-    /// The number of the last change that is durable.
-    pub(crate) fn last_change(&self) -> u64 {
-        self.settled.last_change
-    }
-
-    /// The latest time that was given to anything durable.
-    pub(crate) fn clock(&self) -> Timestamp {
-        self.settled.clock
+    fn read_counters(&mut self) -> Result<(), StoreError> {
+        self.last_change = self.database.last_change()?.0;
+        self.next_row = self.database.next_row()?;
+        Ok(())
     }
 
     /// The row of the next new document.
-    pub(crate) fn new_row(&mut self) -> Result<Row, StoreError> {
-        let row = Row(self.counters.next_row);
-        // The highest number is nobody's: checks use it for a document that is not stored.
-        self.counters.next_row = row.0.checked_add(1).ok_or_else(|| StoreError::WriteFailed {
-            what: "all numbers of documents are taken".to_owned(),
-        })?;
-        Ok(row)
-    }
-
-    /// A time for something that happens now: later than every time before.
-    pub(crate) fn tick(&mut self) -> Timestamp {
-        self.counters.tick(self.now)
-    }
-
-    /// Begins a turn that will ask for these keys: learns what others did.
-    pub(crate) fn begin_turn(&mut self, keys: &[&str]) -> Result<(), StoreError> {
-        let turn = self.database.begin_turn(self.settled.last_change, keys)?;
-        self.now = turn.now;
-        self.take_news(turn)?;
-        self.counters = self.settled;
-        Ok(())
-    }
-
-    /// Takes in what others did, between two turns.
-    pub(crate) fn look(&mut self) -> Result<(), StoreError> {
-        let seen = self.settled.last_change;
-        match self.database.look(seen)? {
-            None => Ok(()),
-            Some(turn) if matches!(turn.news, News::Changes(_)) => self.take_news(turn),
-            // Everything is read again, and nobody may write meanwhile.
-            Some(_) => {
-                let taken = self.begin_turn(&[]);
-                self.take_back()?;
-                taken
-            }
-        }
-    }
-
-    fn take_news(&mut self, turn: Turn) -> Result<(), StoreError> {
-        // Read again after a failure, the clock of the tables may be behind.
-        let clock = turn.counters.clock.max(self.settled.clock);
-        let counters = Counters { clock, ..turn.counters };
-        match turn.news {
-            News::Changes(changes) => self.follow(&changes, counters),
-            News::Unknown => self.load_anew(counters),
-        }
-    }
-
-    /// Makes a turn durable; then everybody sees its originals.
-    pub(crate) fn end_turn(&mut self) -> Result<(), StoreError> {
-        self.database.end_turn(self.counters)?;
-        self.settled = self.counters;
-        let Counters { last_change, clock, .. } = self.settled;
-        Ok(self.index.apply(&mut self.overlay, last_change, clock)?)
-    }
-
-    /// Forgets what a turn did that failed.
-    pub(crate) fn take_back(&mut self) -> Result<(), StoreError> {
-        self.overlay.clear();
-        self.again.clear();
-        self.copy_features = None;
-        self.shingles.clear();
-        self.counters = self.settled;
-        self.database.take_back()
-    }
-
-    /// Takes in what others did, up to the change of these counters.
-    pub(crate) fn follow(
-        &mut self,
-        changes: &[RowChange],
-        counters: Counters,
-    ) -> Result<(), StoreError> {
-        for RowChange { row, present, .. } in changes {
-            self.shingles.remove(*row);
-            let copy = present.as_ref().filter(|now| Kind::is_copy(now.kind));
-            self.latest_copy = self.latest_copy.max(copy.map(|copy| copy.created));
-            if let Some(copies) = &mut self.copy_features {
-                copies.remove(*row);
-                if let Some(copy) = copy.filter(|copy| copy.kind == Kind::Copy) {
-                    copies.insert(*row, &copy.features);
-                }
-            }
-        }
-        if self.settled.last_change != counters.last_change {
-            let mut theirs = Overlay::of_changes(self.params, changes);
-            theirs.keep_known();
-            self.index.apply(&mut theirs, counters.last_change, counters.clock)?;
-        }
-        self.settled = counters;
-        Ok(())
-    }
-
-    /// Reads everything in memory again.
-    fn load_anew(&mut self, counters: Counters) -> Result<(), StoreError> {
-        let index = build_index(&*self.database, self.params)?;
-        self.index.replace(index, counters.last_change);
-        self.copy_features = None;
-        self.shingles.clear();
-        self.latest_copy = self.database.latest_copy()?;
-        self.settled = counters;
-        Ok(())
-    }
-
-    /// Reads ahead what the decision about these features will ask for.
-    pub(crate) fn fetch_candidates<'f>(
-        &self,
-        features: impl Iterator<Item = &'f [u64]>,
-    ) -> Result<(), StoreError> {
-        if !self.database.fetches_ahead() {
-            return Ok(());
-        }
-        let mut rows = BTreeSet::new();
-        for features in features {
-            let closest = self.index.closest(features, MOST_CANDIDATES)?.0;
-            rows.extend(closest.matches.into_iter().map(|found| found.row));
-        }
-        let rows: Vec<Row> = rows.into_iter().collect();
-        match rows.is_empty() {
-            true => Ok(()),
-            false => self.database.fetch(&rows, self.rule.least_resemblance() > 0.0),
-        }
+    pub(crate) fn new_row(&mut self) -> Row {
+        let row = Row(self.next_row);
+        self.next_row += 1;
+        row
     }
 
     /// Stores a new document and decides what it is. Its standing is filled in.
@@ -229,8 +110,7 @@ impl Families {
     ) -> Result<(), StoreError> {
         let judgement = self.judge_arriving(record, Some(shingles))?;
         self.database.insert(record, text)?;
-        self.counters.last_change += 1;
-        self.database.note_change(self.counters.last_change, record.row, None)?;
+        self.note_change(record.row)?;
         self.take_place(record, judgement)?;
         self.judge_again(record)
     }
@@ -253,7 +133,7 @@ impl Families {
         }
         let judgement = self.judge_arriving(record, Some(shingles))?;
         self.database.update(record)?;
-        self.note_change(old)?;
+        self.note_change(record.row)?;
         self.take_place(record, judgement)?;
         self.judge_again(record)
     }
@@ -263,7 +143,7 @@ impl Families {
         self.leave_place(old)?;
         let judgement = self.judge_arriving(record, None)?;
         self.database.update(record)?;
-        self.note_change(old)?;
+        self.note_change(record.row)?;
         self.take_place(record, judgement)?;
         self.judge_again(record)
     }
@@ -273,16 +153,13 @@ impl Families {
         self.leave_place(record)?;
         self.shingles.remove(record.row);
         self.database.delete(record)?;
-        self.note_change(record)?;
+        self.note_change(record.row)?;
         self.judge_pending()
     }
 
-    /// Notes that a document changed which was this before.
-    fn note_change(&mut self, before: &Record) -> Result<(), StoreError> {
-        self.counters.last_change += 1;
-        let original = before.standing.kind == Kind::Original;
-        let features = original.then_some(before.features.as_slice());
-        self.database.note_change(self.counters.last_change, before.row, features)
+    fn note_change(&mut self, row: Row) -> Result<(), StoreError> {
+        self.last_change += 1;
+        self.database.note_change(self.last_change, row)
     }
 
     fn judge_arriving(
@@ -292,8 +169,8 @@ impl Families {
     ) -> Result<Judgement, StoreError> {
         let asked = Asked { shingles: shingles.as_ref(), ..Asked::stored(record) };
         let judge = Judge {
-            database: &*self.database,
-            index: IndexView { index: &self.index.index, overlay: Some(&self.overlay) },
+            database: &self.database,
+            index: &self.index,
             rule: self.rule,
             preparer: &self.preparer,
         };
@@ -310,7 +187,10 @@ impl Families {
     fn take_place(&mut self, record: &Record, judgement: Judgement) -> Result<(), StoreError> {
         match record.standing.kind {
             Kind::Original => {
-                self.overlay.insert(record.row, &record.features);
+                let mut index = self.index.write().expect("no one panics with it");
+                index.insert(record.row, &record.features)?;
+                drop(index);
+                self.done.push(Done::Inserted(record.row, record.features.clone()));
                 self.again.extend(judgement.later);
                 for rival in judgement.rivals {
                     self.judge_family_again(rival, Some(record.order()))?;
@@ -338,7 +218,7 @@ impl Families {
         }
         if self.copy_features.is_none() {
             let mut copies = CopyFeatures::new(self.params.features);
-            self.database.for_each_differing_copy(&mut |(row, features)| {
+            self.database.for_each_differing_copy(|row, features| {
                 copies.insert(row, &features);
                 Ok(())
             })?;
@@ -359,7 +239,10 @@ impl Families {
     fn leave_place(&mut self, record: &Record) -> Result<(), StoreError> {
         match record.standing.kind {
             Kind::Original => {
-                self.overlay.remove(record.row, &record.features);
+                let mut index = self.index.write().expect("no one panics with it");
+                index.remove(record.row, &record.features)?;
+                drop(index);
+                self.done.push(Done::Removed(record.row, record.features.clone()));
                 self.judge_family_again(record.row, None)?;
             }
             Kind::Empty => {}
@@ -403,8 +286,8 @@ impl Families {
         while let Some(order) = self.again.pop_first() {
             let Some(mut record) = self.database.record(order.row)? else { continue };
             let judge = Judge {
-                database: &*self.database,
-                index: IndexView { index: &self.index.index, overlay: Some(&self.overlay) },
+                database: &self.database,
+                index: &self.index,
                 rule: self.rule,
                 preparer: &self.preparer,
             };
@@ -413,18 +296,41 @@ impl Families {
                 continue;
             }
             self.leave_place(&record)?;
-            let before = record.clone();
             record.standing = judgement.standing;
             self.database.update(&record)?;
-            self.note_change(&before)?;
+            self.note_change(record.row)?;
             self.take_place(&record, judgement)?;
         }
         Ok(())
     }
+
+    /// The transaction was committed.
+    pub(crate) fn committed(&mut self) {
+        self.done.clear();
+    }
+
+    /// Undoes in memory the changes of a transaction that was rolled back.
+    pub(crate) fn undo(&mut self) -> Result<(), StoreError> {
+        let mut index = self.index.write().expect("no one panics with it");
+        for done in self.done.drain(..).rev() {
+            match done {
+                Done::Inserted(row, features) => {
+                    index.remove(row, &features)?;
+                }
+                Done::Removed(row, features) => index.insert(row, &features)?,
+            }
+        }
+        drop(index);
+        self.again.clear();
+        self.copy_features = None;
+        self.shingles.clear();
+        self.latest_copy = self.database.latest_copy()?;
+        self.read_counters()
+    }
 }
 
 /// The verdict of a standing, as users see it; the resemblance only where the decision needed it.
-pub(crate) fn verdict(database: &dyn Reading, standing: &Standing) -> Result<Verdict, StoreError> {
+pub(crate) fn verdict(database: &Database, standing: &Standing) -> Result<Verdict, StoreError> {
     Ok(Verdict {
         kind: standing.kind,
         original: standing.original.map(|original| database.key(original)).transpose()?,
@@ -432,94 +338,4 @@ pub(crate) fn verdict(database: &dyn Reading, standing: &Standing) -> Result<Ver
         features_equal: standing.features_equal,
         stopped_early: false,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{NewDocument, Store, StoreParams};
-
-    const TEXT: &str =
-        "the ferry did not come that morning and the village stood waiting on the quay";
-
-    /// A check never sees originals that are taken out and not put in yet: it answers as before the turn until the
-    /// commit, and as after it from then on, also in the moment in which the shared index is not changed yet.
-    #[test]
-    fn a_check_beside_a_turn_sees_the_state_before_or_after_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
-        let at = |second| Some(Timestamp::from_seconds(second));
-        for (key, created) in [("second", 2), ("third", 3)] {
-            store.add(&NewDocument::text(key, at(created), TEXT)).unwrap();
-        }
-        let original = || {
-            let verdict = store.check(&NewDocument::text("asked", at(9), TEXT)).unwrap();
-            verdict.original
-        };
-        assert_eq!(original().as_deref(), Some("second"));
-        let prepared = store.prepare(&NewDocument::text("first", at(1), TEXT)).unwrap();
-        store.writer_queue().unwrap().with_writer(|writer| {
-            let families = &mut writer.families;
-            families.begin_turn(&["first"]).unwrap();
-            let row = families.new_row().unwrap();
-            let second = families.database.record_by_key("second").unwrap().unwrap();
-            let mut record =
-                Record { row, key: "first".to_owned(), created: at(1).unwrap(), ..second };
-            let shingles = Arc::new(prepared.shingles.clone());
-            families.add(&mut record, shingles, &prepared.text).unwrap();
-            assert_eq!(record.standing.kind, Kind::Original);
-            assert_eq!(original().as_deref(), Some("second"), "in the turn");
-            families.database.end_turn(families.counters).unwrap();
-            assert_eq!(original().as_deref(), Some("first"), "after the commit");
-            families.settled = families.counters;
-            let Counters { last_change, clock, .. } = families.settled;
-            families.index.apply(&mut families.overlay, last_change, clock).unwrap();
-            assert_eq!(original().as_deref(), Some("first"), "in the index");
-        });
-        assert_eq!(store.verify().unwrap().first, Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_turn_that_is_taken_back_leaves_nothing() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
-        store.add(&NewDocument::text("a", None, TEXT)).unwrap();
-        store.writer_queue().unwrap().with_writer(|writer| {
-            let families = &mut writer.families;
-            families.begin_turn(&["a"]).unwrap();
-            let record = families.database.record_by_key("a").unwrap().unwrap();
-            families.delete(&record).unwrap();
-            families.take_back().unwrap();
-        });
-        let verdict = store.check(&NewDocument::text("b", None, TEXT)).unwrap();
-        assert_eq!(verdict.original.as_deref(), Some("a"));
-        assert_eq!(store.verify().unwrap().first, Vec::<String>::new());
-    }
-
-    /// Also not when the last document was deleted and the store opened again.
-    #[test]
-    fn numbers_are_given_once_and_times_never_step_back() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
-        store.add(&NewDocument::text("a", None, TEXT)).unwrap();
-        let last = store.add(&NewDocument::text("b", None, "another text")).unwrap().row;
-        store.delete("b").unwrap();
-        let next = store.add(&NewDocument::text("c", None, "a third text")).unwrap().row;
-        assert!(next > last);
-        store.delete("c").unwrap();
-        store.close().unwrap();
-        let store = Store::open(directory.path()).unwrap();
-        let after = store.add(&NewDocument::text("d", None, "a fourth text")).unwrap().row;
-        assert!(after > next);
-        let stored = |key: &str| store.get(key).unwrap().unwrap().stored;
-        assert!(stored("a") < stored("d"));
-
-        let mut counters =
-            Counters { last_change: 0, next_row: 1, clock: Timestamp::from_seconds(100) };
-        let ticks: Vec<Timestamp> =
-            [90, 90, 200].map(|now| counters.tick(Timestamp::from_seconds(now))).to_vec();
-        assert!(
-            ticks.is_sorted() && ticks[0] > Timestamp::from_seconds(100) && ticks[0] < ticks[1]
-        );
-    }
 }

@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use wonbon_index::Row;
 
+use crate::database::Database;
 use crate::error::StoreError;
-use crate::tables::Reading;
 use crate::writer::Request;
 
 /// Changes read from the outbox at a time. Not more, because the WAL cannot restart while they are read.
@@ -99,9 +99,9 @@ pub(crate) trait Derived {
     /// there is nothing usable.
     fn open(&mut self, after_damage: bool) -> Result<u64, StoreError>;
     /// Takes in all documents.
-    fn take_all(&mut self, database: &dyn Reading) -> Result<(), StoreError>;
+    fn take_all(&mut self, database: &Database) -> Result<(), StoreError>;
     /// Takes in documents that changed.
-    fn take(&mut self, database: &dyn Reading, rows: &[Row]) -> Result<(), StoreError>;
+    fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError>;
     /// Everything up to this change was taken in.
     fn has_taken(&self, _seen: u64) {}
     /// Makes what was taken in durable, with the mark.
@@ -122,7 +122,7 @@ pub(crate) trait Derived {
 /// The thread that follows.
 pub(crate) struct Follower<D> {
     pub(crate) derived: D,
-    pub(crate) database: Box<dyn Reading>,
+    pub(crate) database: Database,
     pub(crate) requests: SyncSender<Request>,
     /// Set when the thread was notified of changes.
     pub(crate) notified: Arc<AtomicBool>,
@@ -208,9 +208,7 @@ impl<D: Derived> Follower<D> {
                 handle(more);
             }
             self.notified.store(false, Ordering::Release);
-            // What passes by itself is tried again at the next change.
-            let passing = progress.as_ref().is_err_and(StoreError::is_passing);
-            if damaged || passing || (progress.is_err() && !waiting.is_empty()) {
+            if damaged || (progress.is_err() && !waiting.is_empty()) {
                 progress = self.open(damaged);
             }
             let caught_up = match &mut progress {
@@ -235,9 +233,8 @@ impl<D: Derived> Follower<D> {
     fn open(&mut self, after_damage: bool) -> Result<Progress, StoreError> {
         let mark = self.derived.open(after_damage)?;
         let mut progress = Progress { seen: mark, committed: mark, since: None };
-        let (last, forgotten) = self.database.last_change()?;
-        // A mark behind the last change is of a history that was lost.
-        if mark < forgotten || mark == 0 || mark > last {
+        let forgotten = self.database.last_change()?.1;
+        if mark < forgotten || mark == 0 {
             self.begin_anew(&mut progress)?;
         }
         self.follow(&mut progress, false)?;
@@ -257,10 +254,10 @@ impl<D: Derived> Follower<D> {
 
     /// Takes in every document, from one state of the database.
     fn begin_anew(&mut self, progress: &mut Progress) -> Result<(), StoreError> {
-        self.database.begin()?;
+        self.database.connection.execute_batch("BEGIN")?;
         let last = self.database.last_change();
-        let taken = self.derived.take_all(&*self.database);
-        self.database.end()?;
+        let taken = self.derived.take_all(&self.database);
+        self.database.connection.execute_batch("COMMIT")?;
         taken?;
         progress.seen = last?.0;
         self.derived.commit(progress.seen)?;
@@ -271,9 +268,9 @@ impl<D: Derived> Follower<D> {
     /// Takes in what changed; commits when it is time, or now.
     fn follow(&mut self, progress: &mut Progress, commit_now: bool) -> Result<(), StoreError> {
         loop {
-            self.database.begin()?;
+            self.database.connection.execute_batch("BEGIN")?;
             let taken = self.take_changes(progress);
-            self.database.end()?;
+            self.database.connection.execute_batch("COMMIT")?;
             let more = taken?;
             self.derived.has_taken(progress.seen);
             // While documents keep coming there is always more.
@@ -296,7 +293,7 @@ impl<D: Derived> Follower<D> {
         if rows.is_empty() {
             return Ok(false);
         }
-        self.derived.take(&*self.database, &rows)?;
+        self.derived.take(&self.database, &rows)?;
         progress.seen = last;
         progress.since.get_or_insert_with(Instant::now);
         Ok(true)

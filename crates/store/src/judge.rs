@@ -13,17 +13,16 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
-use wonbon_index::{Closest, Row};
+use wonbon_index::{Closest, MemoryIndex, Row};
 use wonbon_sketch::ElementSet;
 
+use crate::database::{Database, Record, Standing};
 use crate::decisions::Decision;
 use crate::document::Order;
 use crate::error::StoreError;
-use crate::overlay::IndexView;
 use crate::prepare::Preparer;
-use crate::tables::{Reading, Record, Standing};
 use wonbon_rule::{Fingerprints, Kind, Rule};
 
 /// How many originals one document is compared with at most, those that agree with it in most features
@@ -70,8 +69,8 @@ pub(crate) struct Judgement {
 
 /// What the decision needs of a store.
 pub(crate) struct Judge<'a> {
-    pub(crate) database: &'a dyn Reading,
-    pub(crate) index: IndexView<'a>,
+    pub(crate) database: &'a Database,
+    pub(crate) index: &'a RwLock<MemoryIndex>,
     pub(crate) rule: Rule,
     pub(crate) preparer: &'a Preparer,
 }
@@ -87,7 +86,9 @@ impl Judge<'_> {
         asked: &Asked<'_>,
         shingles: &mut ShingleCache,
     ) -> Result<Judgement, StoreError> {
-        let candidates = self.index.closest(asked.features, MOST_CANDIDATES)?;
+        let index = self.index.read().expect("no one panics with it");
+        let candidates = index.closest(asked.features, MOST_CANDIDATES)?;
+        drop(index);
         self.judge_among(candidates, asked, shingles)
     }
 
@@ -114,7 +115,7 @@ impl Judge<'_> {
             if found.row == asked.order.row {
                 continue;
             }
-            // Not there any more in the state that is read.
+            // Not there: its commit is under way, or was taken back. It is no original yet.
             let Some(original) = self.database.record(found.row)? else { continue };
             if original.standing.kind != Kind::Original {
                 continue;

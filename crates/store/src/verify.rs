@@ -19,14 +19,13 @@ use wonbon_search::SearchReader;
 use wonbon_sketch::ElementSet;
 use wonbon_time::Timestamp;
 
+use crate::database::{Database, Record};
 use crate::document::Order;
 use crate::error::StoreError;
 use crate::judge::{Asked, Judge, ShingleCache};
-use crate::overlay::IndexView;
 use crate::questions::resemblance_of_versions;
 use crate::store::{Inner, Store};
 use crate::sweeps::Sighting;
-use crate::tables::{Reading, Record};
 use wonbon_rule::Kind;
 
 /// How many differences are described in words.
@@ -62,7 +61,6 @@ impl Store {
         if !matches!(self.catch_up(), Ok(()) | Err(StoreError::ReadOnly { .. })) {
             // What keeps it from catching up shows below as a difference.
         }
-        self.follow_others()?;
         let mut verified = Verified::default();
         let shingles = match self.shingles() {
             Ok(shingles) => Some(shingles),
@@ -88,25 +86,22 @@ impl Store {
 }
 
 /// Sweeps, sightings, redirects and watched documents against each other and the documents.
-fn verify_sweeps(database: &dyn Reading, verified: &mut Verified) -> Result<(), StoreError> {
+fn verify_sweeps(database: &Database, verified: &mut Verified) -> Result<(), StoreError> {
     let sweeps = database.sweeps()?;
     let known = |sweep: Timestamp| sweeps.binary_search(&sweep).is_ok();
     let mut wrong = Vec::new();
-    database.for_each_site_sweep(&mut |(site, sweep)| {
+    database.for_each_site_sweep(|site, sweep| {
         if !known(sweep) {
             wrong.push(format!("the site `{site}` was seen by a sweep that is not known"));
         }
-        Ok(())
     })?;
-    database.for_each_redirect(&mut |(redirect, whole)| {
-        if !whole || !known(redirect.sweep) {
-            let key = redirect.key;
+    database.for_each_redirect(|key, sweep, _, whole| {
+        if !whole || !known(sweep) {
             wrong.push(format!("the redirect of `{key}` is not as it was written"));
         }
-        Ok(())
     })?;
     let mut before: Option<(Row, Sighting)> = None;
-    database.for_each_sighting(&mut |(row, run)| {
+    database.for_each_sighting(|row, run| {
         let follows =
             before.is_none_or(|(known, earlier)| known != row || earlier.last < run.first);
         let version = database.record(row)?.map(|record| record.version);
@@ -135,7 +130,7 @@ fn verify_sweeps(database: &dyn Reading, verified: &mut Verified) -> Result<(), 
 impl Inner {
     fn verify(
         &self,
-        database: &dyn Reading,
+        database: &Database,
         shingles: Option<&ShingleReader>,
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
@@ -147,7 +142,7 @@ impl Inner {
         }
         let mut orders = Vec::new();
         let mut originals = Vec::new();
-        database.for_each_record(&mut |record| {
+        database.for_each_record(|record| {
             verified.documents += 1;
             self.verify_text(database, &record, shingles, verified)?;
             orders.push(record.order());
@@ -162,7 +157,7 @@ impl Inner {
         }
         self.verify_versions(database, verified)?;
         verify_sweeps(database, verified)?;
-        for difference in crate::tables::find_disagreements(database)? {
+        for difference in crate::database::find_disagreements(database)? {
             verified.differs(difference);
         }
         self.verify_families(database, orders, verified)?;
@@ -173,7 +168,7 @@ impl Inner {
     /// Words, shingles and features, made again.
     fn verify_text(
         &self,
-        database: &dyn Reading,
+        database: &Database,
         record: &Record,
         index: Option<&ShingleReader>,
         verified: &mut Verified,
@@ -209,7 +204,7 @@ impl Inner {
     /// Old versions: their texts, and what is known of them, made again.
     fn verify_versions(
         &self,
-        database: &dyn Reading,
+        database: &Database,
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
         for row in database.rows_with_versions()? {
@@ -250,18 +245,14 @@ impl Inner {
     /// Families, decided again in order.
     fn verify_families(
         &self,
-        database: &dyn Reading,
+        database: &Database,
         mut orders: Vec<Order>,
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
         orders.sort_unstable();
         let index = RwLock::new(MemoryIndex::new(self.params.features().1)?);
-        let judge = Judge {
-            database,
-            index: IndexView { index: &index, overlay: None },
-            rule: self.params.rule,
-            preparer: &self.preparer,
-        };
+        let judge =
+            Judge { database, index: &index, rule: self.params.rule, preparer: &self.preparer };
         let mut shingles = ShingleCache::default();
         for order in orders {
             let Some(record) = database.record(order.row)? else { continue };
@@ -288,11 +279,11 @@ impl Inner {
 
     fn verify_index(
         &self,
-        database: &dyn Reading,
+        database: &Database,
         originals: &[Row],
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
-        let index: Arc<RwLock<MemoryIndex>> = self.index.index.clone();
+        let index: Arc<RwLock<MemoryIndex>> = self.index.clone();
         let index = index.read().expect("no one panics with it");
         if index.len() != originals.len() {
             verified.differs(format!(
@@ -313,7 +304,7 @@ impl Inner {
 
     fn verify_search(
         &self,
-        database: &dyn Reading,
+        database: &Database,
         originals: &[Row],
         verified: &mut Verified,
     ) -> Result<(), StoreError> {

@@ -10,7 +10,6 @@ pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod collapse;
 pub(crate) mod copies;
-pub(crate) mod copy;
 pub(crate) mod decide;
 pub(crate) mod delete;
 pub(crate) mod export;
@@ -38,13 +37,12 @@ use crate::report;
 /// Where the store is.
 #[derive(clap::Args)]
 pub(crate) struct StoreOption {
-    /// The directory of the store, or postgres://USER@HOST/DATABASE.
+    /// The directory of the store.
     #[arg(
         long,
         global = true,
         value_name = "DIR",
         env = "WONBON_STORE",
-        hide_env_values = true,
         default_value = "wonbon-store"
     )]
     store: PathBuf,

@@ -86,17 +86,14 @@ struct Cramped {
     address: SocketAddr,
 }
 
-/// Bytes that are given back to make room: enough to add after a start, which writes its indexes anew.
-const BALLAST: u32 = 4 << 20;
-
 impl Cramped {
     fn start(kilobytes: u32) -> Option<Cramped> {
-        let disk = SmallDisk::new(kilobytes + BALLAST / 1024)?;
+        let disk = SmallDisk::new(kilobytes)?;
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(disk.seen("store")).unwrap();
         let inside = disk.folder.path().join("store");
         std::os::unix::fs::symlink(inside, folder.path().join("store")).unwrap();
-        std::fs::write(disk.seen("ballast"), vec![1; BALLAST as usize]).unwrap();
+        std::fs::write(disk.seen("ballast"), vec![1; 1 << 20]).unwrap();
         let child = disk.start_child(folder.path());
         let address = address_of(folder.path());
         Some(Cramped { folder, disk, child, address })

@@ -3,19 +3,18 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, mpsc};
 
-use wonbon_index::{Closest, CopyIndex as _, Row};
+use wonbon_index::Row;
 use wonbon_sketch::ElementSet;
+use wonbon_time::Timestamp;
 
-use super::{Inner, Store};
+use super::Store;
 use crate::decisions::LOCAL;
-use crate::document::{Added, Expected, NewDocument, Order, without_nul};
+use crate::document::{Added, Expected, NewDocument, Order};
 use crate::error::StoreError;
 use crate::families::verdict;
 use crate::judge::{Asked, Judge, MOST_CANDIDATES, ShingleCache};
-use crate::overlay::{IndexView, Overlay};
 use crate::prepare::Prepared;
 use crate::sweeps::Recognised;
-use crate::tables::Reading;
 use crate::writer::Request;
 use crate::writer_queue::writer_ended;
 use wonbon_rule::{Kind, Verdict};
@@ -125,76 +124,44 @@ impl Store {
     ///
     /// As [`Store::prepare`], or the database's.
     pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
-        let mut examined = self.inner.preparer.examine(document)?;
-        let features = std::mem::take(&mut examined.features);
-        let features = features.as_slice();
+        let examined = self.inner.preparer.examine(document)?;
         // Most documents agree with no original, and then nothing else matters.
-        let (candidates, applied) = self.inner.index.closest(features, MOST_CANDIDATES)?;
-        let is_current = !self.inner.backend.is_shared() || self.inner.backend.head()? <= applied;
-        if features.is_empty() || (candidates.matches.is_empty() && is_current) {
-            let kind = if features.is_empty() { Kind::Empty } else { Kind::Original };
+        let index = self.inner.index.read().expect("no one panics with it");
+        let candidates = index.closest(&examined.features, MOST_CANDIDATES)?;
+        drop(index);
+        if candidates.matches.is_empty() {
+            let kind = if examined.features.is_empty() { Kind::Empty } else { Kind::Original };
             return Ok(Verdict { stopped_early: !candidates.complete, ..Verdict::alone(kind) });
         }
-        let shingles = Arc::new(ElementSet::new(std::mem::take(&mut examined.shingles)));
-        let text_fingerprint = examined.text_fingerprint;
-        loop {
-            let answer = self.reading(|database| {
-                let candidates = self.inner.candidates_in(database, features)?;
-                candidates
-                    .map(|candidates| {
-                        self.check_among(
-                            database,
-                            candidates,
-                            document,
-                            text_fingerprint,
-                            features,
-                            &shingles,
-                        )
-                    })
-                    .transpose()
-            })?;
-            // The index went ahead of the state that was read: another state is read.
-            if let Some(verdict) = answer {
-                return Ok(verdict);
-            }
-        }
-    }
-
-    fn check_among(
-        &self,
-        database: &dyn Reading,
-        candidates: Closest,
-        document: &NewDocument<'_>,
-        text_fingerprint: u64,
-        features: &[u64],
-        shingles: &Arc<ElementSet>,
-    ) -> Result<Verdict, StoreError> {
-        let known = database.record_by_key(&document.key)?;
-        let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
-        let decision = known.as_ref().and_then(|known| known.decision);
-        let created = document.created.or(known.map(|known| known.created));
-        let asked = Asked {
-            order: Order::new(
+        let shingles = Arc::new(ElementSet::new(examined.shingles));
+        self.reading(|database| {
+            let known = database.record_by_key(&document.key)?;
+            let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
+            let decision = known.as_ref().and_then(|known| known.decision);
+            let created = document.created.or(known.map(|known| known.created));
+            let asked = Asked {
+                order: Order::new(decision, created.unwrap_or_else(Timestamp::now), row),
                 decision,
-                created.unwrap_or_else(|| self.inner.index.after_all()),
-                row,
-            ),
-            decision,
-            fingerprints: self.inner.preparer.fingerprint(document, text_fingerprint, shingles),
-            features,
-            shingles: Some(shingles),
-        };
-        let judge = Judge {
-            database,
-            index: IndexView { index: &self.inner.index.index, overlay: None },
-            rule: self.inner.params.rule,
-            preparer: &self.inner.preparer,
-        };
-        let judgement = judge.judge_among(candidates, &asked, &mut ShingleCache::default())?;
-        let mut verdict = verdict(database, &judgement.standing)?;
-        verdict.stopped_early = judgement.stopped_early;
-        self.inner.fill_resemblance(database, &mut verdict, shingles)?;
-        Ok(verdict)
+                fingerprints: self.inner.preparer.fingerprint(
+                    document,
+                    examined.text_fingerprint,
+                    &shingles,
+                ),
+                features: &examined.features,
+                shingles: Some(&shingles),
+            };
+            let judge = Judge {
+                database,
+                index: &self.inner.index,
+                rule: self.inner.params.rule,
+                preparer: &self.inner.preparer,
+            };
+            let judgement = judge.judge_among(candidates, &asked, &mut ShingleCache::default())?;
+            let mut verdict = verdict(database, &judgement.standing)?;
+            verdict.stopped_early = judgement.stopped_early;
+            self.inner.fill_resemblance(database, &mut verdict, &shingles)?;
+            Ok(verdict)
+        })
     }
 
     fn fill_resemblance(
@@ -239,7 +206,7 @@ impl Store {
         expected: Option<Expected>,
         who: &str,
     ) -> Result<bool, StoreError> {
-        let (key, who) = (key.to_owned(), without_nul(who));
+        let (key, who) = (key.to_owned(), who.to_owned());
         self.ask_writer(|reply| Request::Delete { key, expected, who, reply })
     }
 
@@ -251,29 +218,5 @@ impl Store {
         let (reply, answer) = mpsc::channel();
         self.writer_queue()?.enqueue_and_serve(request(reply))?;
         answer.recv().map_err(|_| writer_ended())?
-    }
-}
-
-impl Inner {
-    /// The originals that agree with these features in the state that is read; `None` if the index is ahead of that state.
-    ///
-    /// A handle that only reads a directory knows the originals at the moment of its opening.
-    fn candidates_in(
-        &self,
-        database: &dyn Reading,
-        features: &[u64],
-    ) -> Result<Option<Closest>, StoreError> {
-        if !self.follows_changes {
-            return Ok(Some(self.index.closest(features, MOST_CANDIDATES)?.0));
-        }
-        let mut newer = database.row_changes_after(self.index.applied())?;
-        let index = self.index.index.read().expect("no one panics with it");
-        let applied = self.index.applied();
-        newer.retain(|change| change.change > applied);
-        if newer.is_empty() && database.last_change()?.0 < applied {
-            return Ok(None);
-        }
-        let overlay = Overlay::of_changes(index.params(), &newer);
-        Ok(Some(overlay.closest(&index, features, MOST_CANDIDATES)?))
     }
 }

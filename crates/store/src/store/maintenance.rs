@@ -33,7 +33,6 @@ impl Store {
     ///
     /// [`StoreError::NoStore`], [`StoreError::InUse`], [`StoreError::Io`].
     pub fn forget_derived(directory: &Path) -> Result<(), StoreError> {
-        Store::refuse_postgres(directory, "removing what is derived")?;
         let files = StoreFiles { directory: directory.to_owned() };
         if !files.database().exists() {
             return Err(StoreError::NoStore { path: directory.to_owned() });
@@ -100,8 +99,10 @@ impl Store {
     #[must_use]
     pub fn disk_bytes(&self) -> DiskBytes {
         let files = &self.inner.files;
+        let database = files.database();
         DiskBytes {
-            database: self.inner.backend.bytes(),
+            database: bytes_on_disk(&database)
+                + bytes_on_disk(&database.with_extension("sqlite-wal")),
             snapshot: bytes_on_disk(&files.snapshot(&self.inner.identity)),
             search: bytes_on_disk(&files.search()),
             shingles: bytes_on_disk(&files.shingles()),
@@ -111,19 +112,19 @@ impl Store {
     /// Bytes of memory that the index takes.
     #[must_use]
     pub fn index_bytes(&self) -> usize {
-        self.inner.index.index.read().expect("no one panics with it").memory_bytes()
+        self.inner.index.read().expect("no one panics with it").memory_bytes()
     }
 
     /// The index of originals, for benchmarks.
     #[must_use]
     pub fn index(&self) -> Arc<RwLock<MemoryIndex>> {
-        self.inner.index.index.clone()
+        self.inner.index.clone()
     }
 
     /// How many originals the index holds.
     #[must_use]
     pub fn index_len(&self) -> usize {
-        self.inner.index.index.read().expect("no one panics with it").len()
+        self.inner.index.read().expect("no one panics with it").len()
     }
 }
 

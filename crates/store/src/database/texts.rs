@@ -3,14 +3,13 @@
 use rusqlite::{OptionalExtension, params};
 use wonbon_index::Row;
 
-use super::Sqlite;
-use super::times::time;
+use super::{Database, Record};
 use crate::error::StoreError;
 use crate::prepare::decompress;
 use crate::questions::OldVersion;
-use crate::tables::Record;
+use crate::time_columns::time;
 
-impl Sqlite {
+impl Database {
     /// The core text of a document.
     pub(crate) fn text(&self, row: Row) -> Result<String, StoreError> {
         let mut select = self.connection.prepare_cached("SELECT text FROM texts WHERE row = ?1")?;
@@ -44,28 +43,6 @@ impl Sqlite {
         ])?;
         let sql = "UPDATE texts SET text = ?2 WHERE row = ?1";
         self.connection.prepare_cached(sql)?.execute((old.row.0, text))?;
-        Ok(())
-    }
-
-    /// Stores a version before the present one.
-    pub(super) fn put_version(
-        &self,
-        row: Row,
-        version: &OldVersion,
-        text: &[u8],
-    ) -> Result<(), StoreError> {
-        let sql = "INSERT INTO versions (row, version, created, stored, title, words, resemblance, \
-            text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        self.connection.prepare_cached(sql)?.execute(params![
-            row.0,
-            version.version,
-            version.created.as_microseconds(),
-            version.stored.as_microseconds(),
-            version.title,
-            version.words.map(|words| words as i64),
-            version.resemblance,
-            text,
-        ])?;
         Ok(())
     }
 
