@@ -69,6 +69,11 @@ pub(crate) struct BodyRoom {
 }
 
 impl BodyRoom {
+    /// Whether it holds nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
     /// Room for so many bytes more, if there is any now.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
         let mut held = self.budget.held();

@@ -39,6 +39,10 @@ const LINES: usize = 2048;
 /// How long a stream that was refused is read on.
 const LINGER: Duration = Duration::from_secs(2);
 
+/// How long a stream that holds a part of a line waits for room for the rest. Streams that each hold a part
+/// may be waiting for each other, and none of them sees meanwhile that its client has gone.
+const HOLDING: Duration = Duration::from_secs(2);
+
 /// Bytes that are read from the pipe at once.
 const PIECE: usize = 64 << 10;
 
@@ -122,7 +126,8 @@ async fn read_lines(
         }
         if !skipping && !rest.is_empty() {
             // A stream waits for room as it waits for the writer: it is read no further.
-            let patience = service.config.limits.body_time;
+            let longest = service.config.limits.body_time;
+            let patience = if room.is_empty() { longest } else { longest.min(HOLDING) };
             match room.grow_within(rest.len(), patience).await {
                 Ok(()) => held.extend_from_slice(rest),
                 Err(problem) => {

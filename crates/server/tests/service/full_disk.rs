@@ -78,6 +78,9 @@ impl Drop for SmallDisk {
     }
 }
 
+/// Bytes of the file that is removed to make room: more than what the search index still has to write takes.
+const BALLAST: usize = 3 << 20;
+
 /// A server process over a store on a small disk, with a file on it that can be removed to make room.
 struct Cramped {
     folder: tempfile::TempDir,
@@ -93,7 +96,7 @@ impl Cramped {
         std::fs::create_dir(disk.seen("store")).unwrap();
         let inside = disk.folder.path().join("store");
         std::os::unix::fs::symlink(inside, folder.path().join("store")).unwrap();
-        std::fs::write(disk.seen("ballast"), vec![1; 1 << 20]).unwrap();
+        std::fs::write(disk.seen("ballast"), vec![1; BALLAST]).unwrap();
         let child = disk.start_child(folder.path());
         let address = address_of(folder.path());
         Some(Cramped { folder, disk, child, address })
@@ -146,7 +149,7 @@ fn bulky(number: u64) -> String {
 
 /// The answer to an add for which there is no room; none where no disk can be filled.
 pub(crate) fn answer_without_room() -> Option<Answer> {
-    let cramped = Cramped::start(6 << 10)?;
+    let cramped = Cramped::start(8 << 10)?;
     let full = (0..1000)
         .map(|number| add(cramped.address, &format!("d{number}"), &bulky(number)))
         .find(|answer| answer.status != 201);
@@ -174,7 +177,7 @@ const LINES: u64 = 6000;
 
 #[test]
 fn a_disk_that_fills_under_streams_loses_nothing_that_was_acknowledged() {
-    let Some(mut cramped) = Cramped::start(6 << 10) else { return };
+    let Some(mut cramped) = Cramped::start(8 << 10) else { return };
     let address = cramped.address;
     let streams: Vec<Vec<Value>> = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..2_u64)
