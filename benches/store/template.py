@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How long a check and an add take when very many originals are made from one template.
 
-    template.py WONBON [--pages 1000,10000,100000] [--shared 0.6] [--out FILE]
+    template.py WONBON [--pages 1000,10000,100000] [--words 300] [--shared 0.6] [--out FILE]
 
-Pages of 300 words: `shared` of the words are the template's, in place; the others are each page's own, so two
+Pages of `words` words: `shared` of the words are the template's, in place; the others are each page's own, so two
 pages resemble each other by far less than a copy and all of them are originals. The service of WONBON stores
 them in steps; after each step 200 checks of unseen pages of the template, 200 of pages without it, 200 edited
 copies of stored pages and 200 adds are timed by the microseconds that the service itself reports. The last
@@ -23,19 +23,16 @@ import tempfile
 import time
 import urllib.request
 
-WORDS = 300
-
-
-def page(number, shared, template=True):
+def page(number, words, shared, template=True):
     own = random.Random(number)
     common = random.Random(1997)
-    keep = [common.random() < shared for _ in range(WORDS // 12)]
-    words = []
+    keep = [common.random() < shared for _ in range(words // 12)]
+    written = []
     for block, kept in enumerate(keep):
         for at in range(12):
             name = f"t{block * 12 + at}" if kept and template else f"p{own.randrange(1 << 40)}"
-            words.append(name)
-    return " ".join(words)
+            written.append(name)
+    return " ".join(written)
 
 
 def edited(text):
@@ -56,6 +53,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("wonbon", type=os.path.abspath)
     parser.add_argument("--pages", default="1000,10000,100000")
+    parser.add_argument("--words", type=int, default=300)
     parser.add_argument("--shared", type=float, default=0.6)
     parser.add_argument("--out")
     asked = parser.parse_args()
@@ -69,7 +67,7 @@ def main():
     rows = [
         f"# One template, many originals, {datetime.date.today()}",
         "",
-        f"`benches/store/template.py WONBON --pages {asked.pages} --shared {asked.shared}`; microseconds, p50 / p99.",
+        f"`benches/store/template.py WONBON --pages {asked.pages} --words {asked.words} --shared {asked.shared}`; microseconds, p50 / p99.",
         "",
         "| originals | check, unseen page | check, page without the template | check, edited copy | add | stopped early | copies found |",
         "|---|---|---|---|---|---|---|",
@@ -83,7 +81,7 @@ def main():
             lines = work / "pages.jsonl"
             with lines.open("w") as out:
                 for number in range(stored, goal):
-                    row = {"id": f"p{number}", "created": 1_600_000_000 + number, "text": page(number, asked.shared)}
+                    row = {"id": f"p{number}", "created": 1_600_000_000 + number, "text": page(number, asked.words, asked.shared)}
                     out.write(json.dumps(row) + "\n")
             fill = ["curl", "-sS", "-T", lines, "-H", "content-type: application/x-ndjson", "-X", "POST"]
             subprocess.run(fill + [f"{base}/v1/documents"], check=True, stdout=subprocess.DEVNULL)
@@ -92,15 +90,15 @@ def main():
             early = found = 0
             for number in range(200):
                 for kind, text in [
-                    ("unseen", page(10_000_000 + goal + number, asked.shared)),
-                    ("plain", page(20_000_000 + number, asked.shared, template=False)),
-                    ("copy", edited(page(number * (goal // 200), asked.shared))),
+                    ("unseen", page(10_000_000 + goal + number, asked.words, asked.shared)),
+                    ("plain", page(20_000_000 + number, asked.words, asked.shared, template=False)),
+                    ("copy", edited(page(number * (goal // 200), asked.words, asked.shared))),
                 ]:
                     answer = post(base, "/v1/check", {"id": "asked", "text": text})
                     kinds[kind].append(answer["microseconds"])
                     early += answer.get("stopped_early", False)
                     found += kind == "copy" and answer["verdict"] == "copy"
-                new = {"id": f"n{goal}-{number}", "text": page(30_000_000 + goal + number, asked.shared)}
+                new = {"id": f"n{goal}-{number}", "text": page(30_000_000 + goal + number, asked.words, asked.shared)}
                 kinds["add"].append(post(base, "/v1/documents", new)["microseconds"])
             cells = [
                 f"{statistics.median(values):,.0f} / {sorted(values)[-2]:,}" for values in kinds.values()

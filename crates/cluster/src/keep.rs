@@ -52,10 +52,12 @@ impl Keep {
             Value::Integer(number) => Some(*number as f64),
             Value::Float(number) => Some(*number),
             Value::Time(time) => Some(time.as_seconds()),
-            Value::Text(text) => Timestamp::parse_iso(text)
-                .map(Timestamp::as_seconds)
+            // CSV has no numbers: what reads as one is one, so that a score of 2000 is no year.
+            Value::Text(text) => text
+                .trim()
+                .parse()
                 .ok()
-                .or_else(|| text.trim().parse().ok()),
+                .or_else(|| Some(Timestamp::parse_iso(text).ok()?.as_seconds())),
             Value::Missing | Value::NotUtf8 | Value::Binary | Value::Other => None,
         };
         match self {
@@ -139,6 +141,19 @@ mod tests {
         let times = ["1969-12-31T23:59:59Z", "0.5", "2024-05-01", "1714521601000", "none"];
         assert!(times.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
         assert_eq!(key("none"), MISSING);
+    }
+
+    #[test]
+    fn a_score_is_a_number_in_every_format() {
+        let key = |value: Value<'_>| Keep::Max("score".into()).key(None, &value, 0);
+        for score in [7, 999, 1500, 2024, 9999, 20_000] {
+            let written = score.to_string();
+            assert_eq!(key(written.as_str().into()), key(Value::Integer(score)), "{score}");
+            assert_eq!(key(Value::Float(score as f64)), key(Value::Integer(score)), "{score}");
+        }
+        assert!(key("20000".into()) < key("1500".into()) && key("1500".into()) < key("999".into()));
+        assert!(key("2024-05-02".into()) < key("2024-05-01".into()));
+        assert_eq!(key("none".into()), MISSING);
     }
 
     proptest! {

@@ -164,6 +164,13 @@ pub enum RowError {
     },
 }
 
+impl RowError {
+    /// A field that holds something that is no time.
+    pub(crate) fn not_a_time(field: &str, value: &str) -> Self {
+        RowError::NotATime { field: field.to_owned(), value: shorten(value) }
+    }
+}
+
 /// Makes a document of the values of a row. A row with neither id nor URL is called by `place`, if
 /// that gives a name.
 ///
@@ -280,27 +287,25 @@ pub fn time_value(value: Value<'_>) -> Result<Option<Timestamp>, RowError> {
 }
 
 fn time_of(value: Value<'_>, field: &str) -> Result<Option<Timestamp>, RowError> {
-    let refused = |value: String| RowError::NotATime { field: field.to_owned(), value };
+    let refused = |value: String| RowError::not_a_time(field, &value);
     match value {
         Value::Missing => Ok(None),
         Value::Time(time) => Ok(Some(time)),
         Value::Text(text) if text.trim().is_empty() => Ok(None),
         Value::Text(text) => match Timestamp::parse_text(&text) {
             Ok(time) => Ok(Some(time)),
-            Err(NotATime) => Err(refused(shorten(&text))),
+            Err(NotATime) => Err(RowError::not_a_time(field, &text)),
         },
         Value::Integer(number) => {
-            // CSV knows no numbers: four digits are a year there, so they are one everywhere.
-            let time = match i64::try_from(number) {
-                Ok(1000..=9999) => Timestamp::parse_text(&number.to_string()),
-                Ok(number) => Timestamp::from_integer(number),
-                Err(_) => Err(NotATime),
-            };
+            let time = i64::try_from(number).map_err(|_| NotATime);
+            let time = time.and_then(Timestamp::from_integer);
             time.map(Some).map_err(|NotATime| refused(number.to_string()))
         }
-        Value::Float(number) => {
-            Timestamp::from_number(number).map(Some).map_err(|NotATime| refused(number.to_string()))
-        }
+        // As it is written: CSV has only that.
+        Value::Float(number) => match Timestamp::parse_text(&number.to_string()) {
+            Ok(time) => Ok(Some(time)),
+            Err(NotATime) => Err(refused(number.to_string())),
+        },
         Value::NotUtf8 => Err(RowError::NotUtf8 { field: field.to_owned() }),
         Value::Binary => Err(RowError::Binary { field: field.to_owned() }),
         Value::Other => Err(refused("neither a string nor a number".to_owned())),
@@ -408,7 +413,13 @@ mod tests {
             assert_eq!(created(value).unwrap().created, None);
         }
         let year = Timestamp::parse_text("2024").unwrap();
-        assert_eq!(created(Value::Integer(2024)).unwrap().created, Some(year));
+        for value in [Value::Integer(2024), Value::Float(2024.0), "2024.0".into()] {
+            assert_eq!(created(value).unwrap().created, Some(year));
+        }
+        let may = Timestamp::parse_text("2024-05").unwrap();
+        for value in [Value::Float(2024.5), "2024.5".into()] {
+            assert_eq!(created(value).unwrap().created, Some(may));
+        }
         for value in
             ["yesterday".into(), "2024-02-31".into(), Value::Other, Value::Integer(i128::MAX)]
         {

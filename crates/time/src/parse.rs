@@ -15,6 +15,10 @@ const HOUR: i64 = 3600;
 const MILLISECONDS_FROM: u64 = 100_000_000_000;
 /// Numbers from here on count microseconds.
 const MICROSECONDS_FROM: u64 = 100_000_000_000_000;
+/// Numbers of four digits are years.
+const YEARS_FROM: f64 = 1000.0;
+/// Numbers of five digits count seconds.
+const SECONDS_AGAIN_FROM: f64 = 10_000.0;
 
 impl Timestamp {
     /// Reads a text: ISO 8601 as [`parse_iso`](Timestamp::parse_iso) does, or a number as
@@ -57,12 +61,17 @@ impl Timestamp {
     }
 
     /// Reads a number: microseconds since 1970 from 10^14 on, milliseconds from 10^11 on, otherwise
-    /// seconds.
+    /// seconds. Four digits are a year, because CSV cannot tell the number from the text.
     ///
     /// # Errors
     ///
-    /// If it is not finite or lies outside the years 0 to 9999.
+    /// If it is not finite, lies outside the years 0 to 9999, or is no year and no moment that anybody
+    /// means: a number with a fraction from 1000 to 9999.
     pub fn from_number(number: f64) -> Result<Self, NotATime> {
+        if (YEARS_FROM..SECONDS_AGAIN_FROM).contains(&number) {
+            let year = if number.fract() == 0.0 { number as i64 } else { return Err(NotATime) };
+            return Self::from_integer(year);
+        }
         let size = number.abs();
         let microseconds = if size >= MICROSECONDS_FROM as f64 {
             number
@@ -83,6 +92,9 @@ impl Timestamp {
     ///
     /// If it lies outside the years 0 to 9999.
     pub fn from_integer(number: i64) -> Result<Self, NotATime> {
+        if (YEARS_FROM as i64..SECONDS_AGAIN_FROM as i64).contains(&number) {
+            return Self::parse_iso(&number.to_string());
+        }
         let factor = match number.unsigned_abs() {
             MICROSECONDS_FROM.. => 1,
             MILLISECONDS_FROM.. => 1000,
@@ -346,9 +358,28 @@ mod tests {
         assert_eq!(Timestamp::parse_text("1.7e9"), Ok(second));
         assert_eq!(Timestamp::parse_text("12345678"), Ok(Timestamp::from_seconds(12_345_678)));
         assert_eq!(Timestamp::parse_text("2024"), Timestamp::parse_text("2024-01-01"));
-        assert_ne!(Timestamp::from_number(2024.0), Timestamp::parse_text("2024"));
         for wrong in [f64::NAN, f64::INFINITY, 1e18, -1e17] {
             assert_eq!(Timestamp::from_number(wrong), Err(NotATime));
+        }
+    }
+
+    #[test]
+    fn four_digits_are_a_year_however_they_are_written() {
+        let year = Timestamp::parse_iso("2024-01-01");
+        assert_eq!(Timestamp::from_integer(2024), year);
+        assert_eq!(Timestamp::from_number(2024.0), year);
+        for text in ["2024", " 2024 ", "2024.0", "2024.00", "+2024", "2.024e3"] {
+            assert_eq!(Timestamp::parse_text(text), year, "{text}");
+        }
+        assert_eq!(Timestamp::parse_text("2024.5"), Timestamp::parse_iso("2024-05"));
+        for text in ["2024.13", "2024.125", "1999.50"] {
+            assert_eq!(Timestamp::parse_text(text), Err(NotATime), "{text}");
+        }
+        assert_eq!(Timestamp::from_number(2024.5), Err(NotATime));
+        for (number, seconds) in [(999, 999), (10_000, 10_000), (-2024, -2024)] {
+            let second = Ok(Timestamp::from_seconds(seconds));
+            assert_eq!(Timestamp::from_integer(number), second);
+            assert_eq!(Timestamp::from_number(number as f64), second);
         }
     }
 

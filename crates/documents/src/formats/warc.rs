@@ -21,7 +21,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use wonbon_time::Timestamp;
 use wonbon_warc::http::{End, Head};
 use wonbon_warc::{FoundRecord, Header, Reader, RecordId, RecordKind, WarcError};
 
@@ -32,6 +31,7 @@ use crate::binary::is_binary;
 use crate::document::{Content, Document};
 use crate::inputs::InputFile;
 use crate::open::Source;
+use crate::resolve::RowError;
 
 /// About how many bytes of blocks are handed over at a time.
 const BATCH_BYTES: usize = 1 << 20;
@@ -41,6 +41,9 @@ const MAX_BLOCK_BYTES: u64 = MAX_DOCUMENT_BYTES as u64;
 
 /// How much of a block is read to see what it is.
 const HEAD_BYTES: usize = 64 << 10;
+
+/// The field that says when a record was fetched.
+const DATE: &str = "WARC-Date";
 
 /// Types of documents for readers.
 const TYPES: [&str; 5] =
@@ -214,7 +217,11 @@ impl FormatRows for ArchiveRows {
         each: &mut Visitor<'_>,
     ) {
         for (record, number) in self.records.iter().zip(1..) {
-            let outcome = record.document().map_or(RowOutcome::PassedOver, RowOutcome::Document);
+            let outcome = match record.document() {
+                Ok(Some(document)) => RowOutcome::Document(document),
+                Ok(None) => RowOutcome::PassedOver,
+                Err(why) => RowOutcome::Refused(why.to_string()),
+            };
             each(Some(number), outcome);
         }
     }
@@ -300,23 +307,29 @@ fn is_wanted(head: &Head) -> bool {
 impl ArchiveRecord {
     /// The document that it holds, or where its address leads; none if that is nothing for a reader,
     /// or is not there any more.
-    #[must_use]
-    pub fn document(&self) -> Option<Document<'_>> {
-        let content = match self.held()? {
-            Held::Page { bytes, .. } if is_binary(&bytes) => return None,
-            Held::Page { bytes, charset } => {
+    ///
+    /// # Errors
+    ///
+    /// [`RowError::NotATime`] if its date has another form than archives write, as for a time in a row.
+    pub fn document(&self) -> Result<Option<Document<'_>>, RowError> {
+        let content = match self.held() {
+            None => return Ok(None),
+            Some(Held::Page { bytes, .. }) if is_binary(&bytes) => return Ok(None),
+            Some(Held::Page { bytes, charset }) => {
                 Content::Bytes { bytes: bytes.into(), charset: charset.map(Into::into) }
             }
-            Held::Redirect(to) => Content::Redirect(to.into()),
+            Some(Held::Redirect(to)) => Content::Redirect(to.into()),
         };
-        // A date that cannot be read is that of no known fetch.
-        let fetched = self.header.field("WARC-Date");
-        Some(Document {
+        let created = match (self.header.date(), self.header.field(DATE)) {
+            (None, Some(value)) => return Err(RowError::not_a_time(DATE, value)),
+            (date, _) => date,
+        };
+        Ok(Some(Document {
             url: Some(self.target.as_str().into()),
-            created: fetched.and_then(|date| Timestamp::parse_iso(date).ok()),
+            created,
             archived: true,
             ..Document::new(self.target.as_str(), content)
-        })
+        }))
     }
 
     fn held(&self) -> Option<Held> {

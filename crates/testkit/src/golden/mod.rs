@@ -56,6 +56,17 @@ impl GoldenRow {
         self.object.get(field)?.as_str()
     }
 
+    /// Whether the row names its document. One that does not is called by its file and row; a request
+    /// has neither, and is refused.
+    #[must_use]
+    pub fn has_name(&self) -> bool {
+        ["id", "url"].iter().any(|field| match self.object.get(*field) {
+            None | Some(Value::Null) => false,
+            Some(Value::String(name)) => !name.is_empty(),
+            Some(_) => true,
+        })
+    }
+
     /// Whether a format can hold the row.
     #[must_use]
     pub fn fits(&self, format: Format) -> bool {
@@ -65,11 +76,9 @@ impl GoldenRow {
         let only = |fields: &[&str]| self.object.keys().all(|key| fields.contains(&key.as_str()));
         let filled = |field| self.text(field).is_some_and(|text| !text.trim().is_empty());
         match format {
-            Format::JsonLines => true,
-            Format::Post => self.object.contains_key("id") || self.object.contains_key("url"),
+            Format::JsonLines | Format::Post | Format::Parquet => true,
             // An empty field may be null or empty.
             Format::Csv => !self.object.values().any(Value::is_null),
-            Format::Parquet => true,
             Format::Warc => {
                 only(&["url", "created", "text", "html", "redirect"])
                     && self.text("url").is_some_and(|url| url.starts_with("http"))

@@ -152,6 +152,12 @@ fn names() -> Vec<GoldenRow> {
         row("an address that is no string", json!({"id": "at", "url": 7, "text": "one"}))
             .except(&[Csv]),
         row("neither id nor address", json!({"text": SPRING})),
+        row("an empty id and no address", json!({"id": "", "text": SPRING})),
+        row(
+            "an empty id and an empty address",
+            json!({"id": "", "url": "", "text": "one two three"}),
+        ),
+        row("a blank id", json!({"id": " ", "text": "one two three four"})),
         row("an id twice", json!({"id": "twice", "text": SPRING})),
         row("an id twice, the second time", json!({"id": "twice", "text": SPRING})),
         row("a number for a title", json!({"id": "year", "title": 1984, "text": "a book"})),
@@ -172,6 +178,10 @@ fn times() -> Vec<GoldenRow> {
         at("a date with points", "t-points", json!("2024.05.01 09:00")),
         at("a year", "t-year", json!("2024")),
         at("a year as a number", "t-year-number", json!(2024)),
+        at("a year among missing ones, as tables write it", "t-year-float", json!(2024.0)),
+        at("a number that is neither a year nor a moment", "t-year-odd", json!(2024.125)),
+        at("a time without seconds", "t-minutes", json!("2024-05-01T09:00")),
+        at("the end of a day", "t-midnight", json!("2024-05-01T24:00:00Z")),
         at("seconds", "t-seconds", json!(1_714_554_000)),
         at("milliseconds", "t-milli", json!(1_714_554_000_000_i64)),
         at("microseconds", "t-micro", json!(1_714_554_000_000_000_i64)),
@@ -184,6 +194,10 @@ fn times() -> Vec<GoldenRow> {
         at("a word for a time", "t-word", json!("yesterday")),
         at("a day that does not exist", "t-never", json!("2024-02-31")),
         at("a truth for a time", "t-true", json!(true)),
+        row(
+            "seconds for the published time",
+            json!({"id": "t-published", "published": 1_714_554_000, "text": "seconds published"}),
+        ),
         row(
             "a word for the published time",
             json!({"id": "t-soon", "published": "soon", "text": "soon"}),
