@@ -60,7 +60,7 @@ MUTANTS = [
     ("guard: any host", GUARD, "name.eq_ignore_ascii_case(\"localhost\")", "!name.is_empty() || name.eq_ignore_ascii_case(\"localhost\")"),
     ("guard: any origin", GUARD, "if of_origin != Some(host) {", "if of_origin.is_none() {"),
     ("guard: scopes are not asked", GUARD, "if !token.allows(scope) {", "if false && !token.allows(scope) {"),
-    ("guard: failed tokens cost nothing", GUARD, "take_from_bucket(service, &client_ip(request.extensions()).to_string())?;\n                Err(problem)", "Err(problem)"),
+    ("guard: failed tokens cost nothing", GUARD, "take_from_bucket(service, || client_ip(request.extensions()).to_string())?;\n                Err(problem)", "Err(problem)"),
     ("guard: two hosts", GUARD, "|| named.any(|other| other != first)", ""),
     ("addresses: a private network", ADDRESSES, "([172, 16, 0, 0], 12, Reason::Private)", "([172, 16, 0, 0], 16, Reason::Private)"),
     ("addresses: shared by a provider", ADDRESSES, "([100, 64, 0, 0], 10, Reason::SharedByProvider)", "([100, 64, 0, 0], 16, Reason::SharedByProvider)"),

@@ -93,6 +93,23 @@ def test_a_store_decides_and_answers(store):
         assert "<table>" in answer._repr_html_()
 
 
+def test_a_document_without_a_name_is_refused_and_can_be_checked(store):
+    for add in (lambda: store.add(text=FERRY), lambda: store.add_many([{"text": FERRY}, {"id": "", "text": FERRY}])):
+        with pytest.raises(wonbon.RequestError, match="row:0 has neither a field `id` nor a field `url`"):
+            add()
+    store.add("0", FERRY)
+    assert store.check(FERRY).original == "0"
+    assert store.check(FERRY, key="0").original is None
+
+
+def test_a_redirect_is_noted_with_its_sweep(store):
+    led = [{"url": "https://a.example/old", "redirect": "https://a.example/new"}]
+    with pytest.raises(wonbon.RequestError, match="redirects are noted with a sweep"):
+        store.add_many(led)
+    (told,) = store.add_many(led, sweep="2024-05-01")
+    assert (told.key, told.verdict) == ("https://a.example/old", "redirect")
+
+
 def test_a_table_of_any_kind_is_added_in_order(store):
     columns = {name: [row.get(name) for row in ROWS] for name in ("id", "created", "text")}
     told = store.add_many(pa.table(columns), threads=3)

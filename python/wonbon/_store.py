@@ -235,7 +235,8 @@ class Store(Questions):
     ) -> Verdict:
         """What would be said of a document; nothing is stored."""
         rows = _data.as_stream([one_row(key or "", text, html, described)])
-        return Verdict.of({"key": "", **json.loads(self._core.check(rows, "{}")[0])})
+        named = bool(key or described.get("url"))
+        return Verdict.of(json.loads(self._core.check(rows, "{}", named=named)[0]))
 
     def get(self, key: str) -> Document:
         """A stored document. `UnknownDocumentError` if there is none."""

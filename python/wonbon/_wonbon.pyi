@@ -179,7 +179,13 @@ class StoreCore:
         progress: Progress | None = None,
     ) -> list[str]: ...
     def check(
-        self, data: Any, fields: str, *, threads: int | None = None, progress: Progress | None = None
+        self,
+        data: Any,
+        fields: str,
+        *,
+        named: bool = True,
+        threads: int | None = None,
+        progress: Progress | None = None,
     ) -> list[str]: ...
     def get(self, key: str) -> str: ...
     def family(self, key: str) -> list[str]: ...

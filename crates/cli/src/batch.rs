@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context;
+use serde::Serialize;
 use wonbon_app::parameters::half_of_the_machine;
 use wonbon_app::requests::Resources;
 use wonbon_cluster::ClusterError;
@@ -14,7 +15,8 @@ use wonbon_documents::{
 };
 use wonbon_files::PartialFolder;
 
-use crate::report;
+use crate::output::Output;
+use crate::{Outcome, report};
 
 /// Which field of a row means what.
 #[derive(clap::Args)]
@@ -224,6 +226,28 @@ pub(crate) fn tell_fields(out: &mut impl Write, fields: &FieldNames) -> io::Resu
         "fields: text `{text}` or else page `{html}`, id `{id}`, url `{url}`, created `{created}`"
     )
 }
+
+/// How a run over a corpus ends: its summary on standard output as JSON, or in words on standard error by
+/// `in_words`; then the rows that were skipped.
+pub(crate) fn end_run(
+    as_json: bool,
+    summary: &impl Serialize,
+    in_words: impl FnOnce() -> io::Result<()>,
+    (skipped, first): (u64, &[Skipped]),
+) -> anyhow::Result<Outcome> {
+    if as_json {
+        let mut output = Output::new();
+        output.json_line(summary)?;
+        output.finish()?;
+    } else {
+        in_words().context(STANDARD_ERROR)?;
+    }
+    name_skipped(skipped, first);
+    Ok(if skipped == 0 { Outcome::Done } else { Outcome::Refused })
+}
+
+/// What could not be done where nobody reads the summary.
+pub(crate) const STANDARD_ERROR: &str = "could not write to standard error";
 
 /// Says how many rows were skipped and names the first of them.
 pub(crate) fn name_skipped(count: u64, first: &[Skipped]) {

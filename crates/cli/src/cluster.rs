@@ -15,7 +15,7 @@ use wonbon_cluster::progress::PhaseTime;
 use wonbon_sketch::Width;
 
 use crate::batch::{
-    DateOptions, FieldOptions, LimitOptions, RunOptions, explain, name_skipped,
+    DateOptions, FieldOptions, LimitOptions, RunOptions, STANDARD_ERROR, end_run, explain,
     spool_standard_input, tell_fields, thousands,
 };
 use crate::options::threshold;
@@ -129,8 +129,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
 }
 
-const STANDARD_ERROR: &str = "could not write to standard error";
-
 fn whole(args: &Args) -> anyhow::Result<Outcome> {
     let output = args.output.as_ref().context("say with -o where the results go")?;
     let inputs = spool_standard_input(&args.inputs, output)?;
@@ -158,15 +156,8 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
     let watcher = Watcher::new();
     let summary = cluster(&config, &watcher).map_err(|error| explain(error, output))?;
     watcher.finish();
-    if args.run.json {
-        let mut output = Output::new();
-        output.json_line(&summary)?;
-        output.finish()?;
-    } else {
-        print_summary(&summary, &config).context(STANDARD_ERROR)?;
-    }
-    name_skipped(summary.skipped, &summary.skipped_first);
-    Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
+    let skipped = (summary.skipped, &summary.skipped_first[..]);
+    end_run(args.run.json, &summary, || print_summary(&summary, &config), skipped)
 }
 
 fn lookup(folder: &std::path::Path, url: &str, as_json: bool) -> anyhow::Result<Outcome> {

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::Context;
 use wonbon_app::requests::DedupRequest;
 use wonbon_cluster::deciding::{Engine, FamilyConfig};
 use wonbon_cluster::dedup::{
@@ -16,11 +15,10 @@ use wonbon_store::{Kind, Rule};
 
 use crate::Outcome;
 use crate::batch::{
-    DateOptions, FieldOptions, LimitOptions, RunOptions, explain, name_skipped,
-    spool_standard_input, tell_fields, thousands,
+    DateOptions, FieldOptions, LimitOptions, RunOptions, end_run, explain, spool_standard_input,
+    tell_fields, thousands,
 };
 use crate::options::{ShingleOptions, threshold};
-use crate::output::Output;
 use crate::watcher::Watcher;
 use crate::wording::counted;
 
@@ -170,15 +168,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let watcher = Watcher::new();
     let summary = dedup(&config, &watcher).map_err(|error| explain(error, &args.output))?;
     watcher.finish();
-    if args.run.json {
-        let mut output = Output::new();
-        output.json_line(&summary)?;
-        output.finish()?;
-    } else {
-        print_summary(&summary, &config).context("could not write to standard error")?;
-    }
-    name_skipped(summary.skipped, &summary.skipped_first);
-    Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
+    let skipped = (summary.skipped, &summary.skipped_first[..]);
+    end_run(args.run.json, &summary, || print_summary(&summary, &config), skipped)
 }
 
 fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()> {

@@ -3,16 +3,14 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::Context;
 use wonbon_cluster::dedup::PASSAGE_WORDS;
 use wonbon_cluster::passages::{LISTED_PLACES, ListConfig, ListSummary, list_passages};
 
 use crate::Outcome;
 use crate::batch::{
-    FieldOptions, LimitOptions, RunOptions, explain, name_skipped, spool_standard_input,
-    tell_fields, thousands,
+    FieldOptions, LimitOptions, RunOptions, end_run, explain, spool_standard_input, tell_fields,
+    thousands,
 };
-use crate::output::Output;
 use crate::watcher::Watcher;
 
 /// List the passages that a corpus repeats: licences, footers, quoted posts, notices.
@@ -79,15 +77,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let watcher = Watcher::new();
     let summary = list_passages(&config, &watcher).map_err(|error| explain(error, &args.output))?;
     watcher.finish();
-    if args.run.json {
-        let mut output = Output::new();
-        output.json_line(&summary)?;
-        output.finish()?;
-    } else {
-        print_summary(&summary, &config).context("could not write to standard error")?;
-    }
-    name_skipped(summary.skipped, &summary.skipped_first);
-    Ok(if summary.skipped == 0 { Outcome::Done } else { Outcome::Refused })
+    let skipped = (summary.skipped, &summary.skipped_first[..]);
+    end_run(args.run.json, &summary, || print_summary(&summary, &config), skipped)
 }
 
 fn print_summary(summary: &ListSummary, config: &ListConfig) -> io::Result<()> {

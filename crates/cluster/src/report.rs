@@ -12,6 +12,7 @@ use wonbon_pages::{Card, Cell, Page, bytes, thousands};
 use wonbon_rule::Kind;
 
 use crate::dedup::DedupSummary;
+use crate::progress::PhaseTime;
 use crate::verdicts::Verdicts;
 
 /// How many families are shown.
@@ -25,6 +26,19 @@ pub(crate) const SHOWN_BYTES: usize = 6_000;
 
 /// Words of agreement that are shown around a difference.
 const AROUND: usize = 12;
+
+/// The rows of a table of phases: name, seconds, CPU seconds, memory.
+pub(crate) fn phase_rows(phases: &[PhaseTime]) -> Vec<Vec<Cell>> {
+    let row = |phase: &PhaseTime| {
+        vec![
+            Cell::Text(phase.phase.clone()),
+            Cell::Number(format!("{:.2}", phase.seconds)),
+            Cell::Number(format!("{:.2}", phase.cpu_seconds)),
+            Cell::Number(bytes(phase.peak_bytes)),
+        ]
+    };
+    phases.iter().map(row).collect()
+}
 
 /// A family as it is shown.
 #[derive(Clone, Debug)]
@@ -219,18 +233,7 @@ impl Report<'_> {
 
     fn parameters(&self, page: &mut Page) {
         let summary = self.summary;
-        let phases: Vec<Vec<Cell>> = summary
-            .phases
-            .iter()
-            .map(|phase| {
-                vec![
-                    Cell::Text(phase.phase.clone()),
-                    Cell::Number(format!("{:.2}", phase.seconds)),
-                    Cell::Number(format!("{:.2}", phase.cpu_seconds)),
-                    Cell::Number(bytes(phase.peak_bytes)),
-                ]
-            })
-            .collect();
+        let phases = phase_rows(&summary.phases);
         let mut parameters: Vec<Vec<Cell>> = Vec::new();
         if let Some(plan) = summary.plan.as_object() {
             for (name, value) in plan.iter().filter(|(name, _)| name.as_str() != "inputs") {

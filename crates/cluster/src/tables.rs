@@ -246,8 +246,8 @@ fn read_rows<E: From<ClusterError> + Send>(
     let TableConfig { fields, dates, method, .. } = config;
     let maker = method.feature_maker()?;
     let groups = method.rule.bands().bands;
-    let reading =
-        TableReading { fields, ranking: method.keep.field(), threads: method.threads, progress };
+    let (ranking, threads) = (method.keep.field(), method.threads);
+    let reading = TableReading { fields, ranking, threads, progress, for_store: false };
     // The reader's errors and the caller's are different types: the caller's is kept aside.
     let failed = std::sync::Mutex::new(None);
     let tables = tables.into_iter().map(|batch| {

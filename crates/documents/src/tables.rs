@@ -1,9 +1,10 @@
 //! Documents of tables that are in memory, or that another library hands over batch by batch.
 //!
 //! The same as for files: the columns are read as a Parquet file's are, [`resolve`](crate::resolve()) makes
-//! documents of the rows, several threads work on pieces, results come in order. Two things differ, so that every
-//! row of the table has an answer beside it: a null text is an empty document, and a row that is no document ends
-//! the work with a sentence that names it.
+//! documents of the rows, several threads work on pieces, results come in order. Three things differ. So that every
+//! row of the table has an answer beside it, a null text is an empty document, and a row that is no document ends
+//! the work with a sentence that names it. And there is no file: a row without a name is called by its number, or
+//! refused where it goes into a store.
 //!
 //! Cost: a text is borrowed from its batch; a batch lives until its last piece is done.
 
@@ -16,7 +17,7 @@ use wonbon_progress::Progress;
 use crate::document::Document;
 use crate::error::InputError;
 use crate::fields::FieldNames;
-use crate::formats::parquet::{TableRows, bytes_of_rows};
+use crate::formats::parquet::{TableRows, Unnamed, bytes_of_rows};
 use crate::formats::{Piece, Rows};
 use crate::inputs::{InputFile, Inputs};
 use crate::limits::Limits;
@@ -33,6 +34,9 @@ pub struct TableReading<'a> {
     pub threads: NonZeroUsize,
     /// Progress and cancellation.
     pub progress: &'a dyn Progress,
+    /// Whether the rows are for a store. Then redirects are told too, and a row needs a name of its own, as
+    /// in a request: the row of another table has the same number.
+    pub for_store: bool,
 }
 
 /// Rows of a piece, unless their texts are longer than [`PIECE_BYTES`] together.
@@ -54,7 +58,8 @@ pub fn for_each_table_document<S, O: Default + Send, E: From<InputError> + Send>
     visit: impl Fn(&mut S, &mut Document<'_>, &mut O) + Sync,
     write: impl FnMut(PieceOutput<O>) -> Result<(), E> + Send,
 ) -> Result<(), E> {
-    let TableReading { fields, ranking, threads, progress } = reading;
+    let TableReading { fields, ranking, threads, progress, for_store } = reading;
+    let unnamed = if for_store { Unnamed::Refused } else { Unnamed::Row };
     let table =
         InputFile { path: PathBuf::from("row"), name: PathBuf::new(), bytes: 0, modified: 0 };
     let inputs = Inputs {
@@ -65,7 +70,8 @@ pub fn for_each_table_document<S, O: Default + Send, E: From<InputError> + Send>
         unpack: PathBuf::new(),
         limits: Limits::default(),
     };
-    let reading = Reading { redirects: false, ranking, ..Reading::new(&inputs, threads, progress) };
+    let reading =
+        Reading { redirects: for_store, ranking, ..Reading::new(&inputs, threads, progress) };
     let mut batches = batches.into_iter();
     let (mut batch, mut first): (Option<RecordBatch>, u64) = (None, 0);
     let next = |piece: &mut Piece| -> Result<bool, E> {
@@ -81,7 +87,7 @@ pub fn for_each_table_document<S, O: Default + Send, E: From<InputError> + Send>
         let bytes_a_row = bytes_of_rows(&rest) as usize / rest.num_rows() + 1;
         let rows = (PIECE_BYTES / bytes_a_row).clamp(1, PIECE_ROWS).min(rest.num_rows());
         *piece = Piece {
-            rows: Rows::Table(TableRows::in_memory(first, rest.slice(0, rows))),
+            rows: Rows::Table(TableRows::in_memory(first, rest.slice(0, rows), unnamed)),
             ..Piece::default()
         };
         first += rows as u64;
@@ -104,13 +110,21 @@ mod tests {
         batches: Vec<RecordBatch>,
         threads: usize,
     ) -> Result<Vec<(String, String)>, InputError> {
-        let mut read = Vec::new();
         let reading = TableReading {
             fields: &FieldNames::default(),
             ranking: None,
             threads: NonZeroUsize::new(threads).unwrap(),
             progress: &Unwatched,
+            for_store: false,
         };
+        read_as(reading, batches)
+    }
+
+    fn read_as(
+        reading: TableReading<'_>,
+        batches: Vec<RecordBatch>,
+    ) -> Result<Vec<(String, String)>, InputError> {
+        let mut read = Vec::new();
         for_each_table_document(
             reading,
             batches.into_iter().map(Ok),
@@ -150,6 +164,34 @@ mod tests {
             }
             let last: Vec<&str> = read[5000..].iter().map(|(_, text)| text.as_str()).collect();
             assert_eq!(last, ["one", "", "one"]);
+        }
+    }
+
+    #[test]
+    fn rows_for_a_store_have_names_of_their_own_and_may_lead_elsewhere() {
+        let column = |values: &[&str]| -> ArrayRef { Arc::new(StringArray::from(values.to_vec())) };
+        let reading = TableReading {
+            fields: &FieldNames::default(),
+            ranking: None,
+            threads: NonZeroUsize::MIN,
+            progress: &Unwatched,
+            for_store: true,
+        };
+        let named = batch(vec![
+            ("id", column(&["a", ""])),
+            ("url", column(&["", "https://a.example/b"])),
+            ("text", column(&["one", ""])),
+            ("redirect", column(&["", "https://a.example/c"])),
+        ]);
+        let ids: Vec<String> =
+            read_as(reading, vec![named]).unwrap().into_iter().map(|row| row.0).collect();
+        assert_eq!(ids, ["a", "https://a.example/b"]);
+        for unnamed in [
+            batch(vec![("text", column(&["one"]))]),
+            batch(vec![("id", column(&[""])), ("text", column(&["one"]))]),
+        ] {
+            let why = read_as(reading, vec![unnamed]).unwrap_err().to_string();
+            assert_eq!(why, "row:0 has neither a field `id` nor a field `url`");
         }
     }
 

@@ -6,7 +6,6 @@
 //!
 //! Not here: what a step does (`wonbon_cluster::steps`).
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader, StringArray};
@@ -18,8 +17,8 @@ use wonbon_cluster::ClusterError;
 use wonbon_cluster::deciding::FamilyConfig;
 use wonbon_cluster::digest::FamilyDigest;
 use wonbon_cluster::steps::{
-    Components, Near, Number, Pack, Pairs, Scatter, Settle, Sketch, SketchColumns, Step, Stepped,
-    Verdicts, Verify, Walk, WalkParams,
+    Batches as StepOutput, Components, Near, Number, Pack, Pairs, Scatter, Settle, Sketch,
+    SketchColumns, Step, Stepped, Verdicts, Verify, Walk, WalkParams,
 };
 use wonbon_documents::{Value, column_value};
 use wonbon_rule::{Bands, Kind};
@@ -280,11 +279,7 @@ impl Step for Digest {
         Arc::new(Schema::new(vec![Field::new("digest", DataType::Utf8, true)]))
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        _: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, _: &mut StepOutput) -> Result<(), ClusterError> {
         let missing = |name: &str| ClusterError::NoColumn {
             column: name.to_owned(),
             wanted: "a table of families",
@@ -320,7 +315,7 @@ impl Step for Digest {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut StepOutput) -> Result<(), ClusterError> {
         if !std::mem::replace(&mut self.given, true) {
             let digest = StringArray::from(vec![self.digest.to_string()]);
             out.push_back(RecordBatch::try_new(self.schema(), vec![Arc::new(digest)])?);

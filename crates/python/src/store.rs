@@ -10,7 +10,6 @@ use std::time::Instant;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 use wonbon_app::AppError;
 use wonbon_app::answers;
 use wonbon_app::intake::{Intake, IntakeError, Outcome, ReadyDocument, SubmittedDocument};
@@ -171,8 +170,13 @@ impl StoreCore {
             let open = self.open();
             let store = open.get()?;
             let intake = Intake::new(store).with_sweep(sweep).with_dates(dates);
-            let reading =
-                TableReading { fields: &names, ranking: None, threads, progress: watched };
+            let reading = TableReading {
+                fields: &names,
+                ranking: None,
+                threads,
+                progress: watched,
+                for_store: true,
+            };
             let (mut answers, mut waiting) = (Vec::new(), std::collections::VecDeque::new());
             watched.begin("add", 0);
             type Ready = Vec<(Result<ReadyDocument, IntakeError>, Instant)>;
@@ -206,12 +210,14 @@ impl StoreCore {
     }
 
     /// What would be said of the rows of a table; nothing is stored.
-    #[pyo3(signature = (data, fields, *, threads = None, progress = None))]
+    /// `named`: whether what the row is called is the name of a document that may be stored.
+    #[pyo3(signature = (data, fields, *, named = true, threads = None, progress = None))]
     fn check(
         &self,
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
         fields: &str,
+        named: bool,
         threads: Option<i64>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> Result<Vec<String>, Failure> {
@@ -223,8 +229,13 @@ impl StoreCore {
             let open = self.open();
             let store = open.get()?;
             let intake = Intake::new(store);
-            let reading =
-                TableReading { fields: &names, ranking: None, threads, progress: watched };
+            let reading = TableReading {
+                fields: &names,
+                ranking: None,
+                threads,
+                progress: watched,
+                for_store: false,
+            };
             let mut answers = Vec::new();
             watched.begin("check", 0);
             type Checked = Vec<Result<String, Failure>>;
@@ -233,6 +244,9 @@ impl StoreCore {
                 batches,
                 || (),
                 |(), document: &mut Document<'_>, checked: &mut Checked| {
+                    if !named {
+                        document.id = "".into();
+                    }
                     let id = document.id.clone().into_owned();
                     let since = Instant::now();
                     let verdict = intake.check(document).map_err(Failure::from);
@@ -338,7 +352,10 @@ fn added((submitted, since): (SubmittedDocument, Instant)) -> Result<String, Fai
         Outcome::Added { added, .. } => {
             told(&answers::Added::of(&name.key, &added, microseconds(since)))
         }
-        Outcome::Redirected | Outcome::PassedOver => told(&json!({ "key": name.key })),
+        Outcome::Redirected | Outcome::PassedOver => {
+            let target = name.redirect.as_deref().unwrap_or_default();
+            told(&answers::Redirected::of(&name.key, target))
+        }
     }
 }
 

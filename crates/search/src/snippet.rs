@@ -26,12 +26,14 @@ pub struct Snippet {
 }
 
 impl Snippet {
-    /// The snippet as HTML: escaped, with what matches in `<mark>`.
+    /// The snippet as HTML: escaped, with what matches in `<mark>`. Single quotes are escaped too, because
+    /// nobody knows where a client puts this: an attribute may stand between them. Our own pages use
+    /// [`Render`], which leaves them in the text of an element.
     #[must_use]
     pub fn to_html(&self) -> String {
         let mut html = String::with_capacity(self.text.len() + 64);
         self.render_to(&mut html);
-        html
+        if html.contains('\'') { html.replace('\'', "&#39;") } else { html }
     }
 }
 

@@ -48,8 +48,8 @@ fn decomposed_letters_are_marked_with_their_marks() {
 #[test]
 fn markup_in_the_text_stays_text() {
     let text = "<script>alert('cat & \"dog\"')</script>";
-    let html = "&lt;<mark>script</mark>&gt;<mark>alert</mark>('<mark>cat</mark> &amp; \
-                &quot;dog&quot;')&lt;/<mark>script</mark>&gt;";
+    let html = "&lt;<mark>script</mark>&gt;<mark>alert</mark>(&#39;<mark>cat</mark> &amp; \
+                &quot;dog&quot;&#39;)&lt;/<mark>script</mark>&gt;";
     assert_eq!(marked(text, "script alert cat", 1_000), html);
 }
 

@@ -179,9 +179,12 @@ pub(crate) fn read_json<T>(
     thread_local! {
         static PARSER: RefCell<RowParser> = RefCell::new(RowParser::new(FieldNames::default()));
     }
-    utf8(json)?;
-    let mut json = json.to_vec();
-    let document = PARSER.with_borrow_mut(|parser| parser.parse(&mut json, otherwise));
+    let mut copy = RowParser::copy_with_room(json);
+    let document = PARSER.with_borrow_mut(|parser| parser.parse(&mut copy, otherwise));
+    if document.is_err() {
+        // The parser refuses what is no UTF-8, too, but does not say so.
+        utf8(json)?;
+    }
     with(&mut document?)
 }
 

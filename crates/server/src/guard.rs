@@ -140,23 +140,23 @@ fn admit(service: &Service, request: &Request, route: &str) -> Result<Option<Tok
             let found = secret(headers).and_then(|secret| token_for(tokens.find(secret), scope));
             // Guessing costs as much as asking: those who fail are counted by their address.
             Some(found.or_else(|problem| {
-                take_from_bucket(service, &client_ip(request.extensions()).to_string())?;
+                take_from_bucket(service, || client_ip(request.extensions()).to_string())?;
                 Err(problem)
             })?)
         }
         _ => None,
     };
     match &token {
-        Some(token) => take_from_bucket(service, &token.id)?,
-        None => take_from_bucket(service, &client_ip(request.extensions()).to_string())?,
+        Some(token) => take_from_bucket(service, || token.id.clone())?,
+        None => take_from_bucket(service, || client_ip(request.extensions()).to_string())?,
     }
     Ok(token)
 }
 
 /// Counts a request against the rate limit of a client.
-fn take_from_bucket(service: &Service, client: &str) -> Result<(), Problem> {
+fn take_from_bucket(service: &Service, client: impl Fn() -> String) -> Result<(), Problem> {
     let Some(buckets) = &service.buckets else { return Ok(()) };
-    buckets.take(client, Instant::now()).map_err(|seconds| {
+    buckets.take(&client(), Instant::now()).map_err(|seconds| {
         let detail = format!("ask again in {seconds} seconds, or more slowly");
         let mut problem = Problem::new(Code::TooManyRequests, detail);
         problem.retry_after = Some(seconds);

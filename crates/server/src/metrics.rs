@@ -2,9 +2,10 @@
 //!
 //! Handlers add to counters, gauges and histograms. What the store and the jobs know themselves
 //! (documents, bytes, how far search is behind) is asked when somebody reads `/metrics`. Cost of a
-//! request: one counter and one histogram, each found in a table by its route.
+//! request: one look-up by its route, whose counters and histogram are kept once they were made.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,28 @@ fn times<const N: usize>() -> Times<N> {
     Family::new_with_constructor(|| Histogram::new(CLASSES))
 }
 
+/// What is counted of one route; made when it is first asked.
+#[derive(Debug)]
+struct RouteCounts {
+    labels: Labels<2>,
+    /// By class of status.
+    answered: [OnceLock<Counter>; STATUSES.len()],
+    took: OnceLock<Histogram>,
+}
+
+/// Classes of status.
+const STATUSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+impl RouteCounts {
+    fn new(method: &'static str, path: &'static str) -> Self {
+        RouteCounts {
+            labels: [("method", method), ("route", path)],
+            answered: Default::default(),
+            took: OnceLock::new(),
+        }
+    }
+}
+
 fn registry() -> Registry {
     Registry::with_prefix("wonbon")
 }
@@ -50,8 +73,10 @@ fn registry() -> Registry {
 pub(crate) struct Metrics {
     started: Instant,
     registry: Registry,
-    /// The labels of a route by its method and its path.
-    routes: BTreeMap<(&'static str, &'static str), Labels<2>>,
+    /// By method and path.
+    routes: HashMap<(&'static str, &'static str), RouteCounts>,
+    /// What no route answered.
+    elsewhere: RouteCounts,
     answered: Family<Labels<3>, Counter>,
     took: Times<2>,
     adds: Family<Labels<2>, Counter>,
@@ -91,8 +116,9 @@ impl Metrics {
             started: Instant::now(),
             registry: registry(),
             routes: routes
-                .map(|(method, path)| ((method, path), [("method", method), ("route", path)]))
+                .map(|(method, path)| ((method, path), RouteCounts::new(method, path)))
                 .collect(),
+            elsewhere: RouteCounts::new("any", "elsewhere"),
             answered: Family::default(),
             took: times(),
             adds: Family::default(),
@@ -139,12 +165,15 @@ impl Metrics {
     }
 
     pub(crate) fn count_answer(&self, method: &str, path: &str, status: u16, took: Duration) {
-        let route = self.routes.get(&(method, path)).copied();
-        let route = route.unwrap_or([("method", "any"), ("route", "elsewhere")]);
-        let class = usize::from(status / 100).clamp(1, 5) - 1;
-        let status = ["1xx", "2xx", "3xx", "4xx", "5xx"][class];
-        self.answered.get_or_create(&[route[0], route[1], ("status", status)]).inc();
-        self.took.get_or_create(&route).observe(took.as_secs_f64());
+        let route = self.routes.get(&(method, path)).unwrap_or(&self.elsewhere);
+        let class = usize::from(status / 100).clamp(1, STATUSES.len()) - 1;
+        let answered = || {
+            let [method, path] = route.labels;
+            self.answered.get_or_create(&[method, path, ("status", STATUSES[class])]).clone()
+        };
+        route.answered[class].get_or_init(answered).inc();
+        let took_by = route.took.get_or_init(|| self.took.get_or_create(&route.labels).clone());
+        took_by.observe(took.as_secs_f64());
     }
 
     pub(crate) fn added(&self, added: &Added, took: Duration) {

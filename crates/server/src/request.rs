@@ -315,19 +315,18 @@ pub(crate) fn posted<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
-    routing::post(async move |State(service): State<Arc<Service>>, request: Request| -> Response {
-        let (parts, body) = request.into_parts();
-        let view = View::of(&service, &parts);
-        let answered = async {
-            let parameters: P = parameters_sent(&service, &parts, body).await?;
-            service.answer(move |service| answers(service, parameters, &view)).await
-        };
-        answered.await.into_response()
-    })
+    sent(answers, false)
 }
 
 /// Something that is done, not asked: it is never told as too late once it has begun ([`Service::act`]).
 pub(crate) fn action<P>(answers: Answers<P>) -> MethodRouter<Arc<Service>>
+where
+    P: DeserializeOwned + Send + 'static,
+{
+    sent(answers, true)
+}
+
+fn sent<P>(answers: Answers<P>, is_action: bool) -> MethodRouter<Arc<Service>>
 where
     P: DeserializeOwned + Send + 'static,
 {
@@ -336,7 +335,8 @@ where
         let view = View::of(&service, &parts);
         let answered = async {
             let parameters: P = parameters_sent(&service, &parts, body).await?;
-            service.act(move |service| answers(service, parameters, &view)).await
+            let answer = move |service: &Inquiry| answers(service, parameters, &view);
+            if is_action { service.act(answer).await } else { service.answer(answer).await }
         };
         answered.await.into_response()
     })

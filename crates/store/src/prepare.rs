@@ -119,6 +119,7 @@ impl Preparer {
     }
 
     pub(crate) fn prepare(&self, document: &NewDocument<'_>) -> Result<Prepared, StoreError> {
+        check_key(&document.key)?;
         let examined = self.examine(document)?;
         let text = compress(&examined.text)?;
         let plain = (examined.text.len() <= MOST_PLAIN_BYTES).then(|| Arc::from(&*examined.text));
@@ -155,7 +156,6 @@ impl Preparer {
         document: &'d NewDocument<'_>,
     ) -> Result<Examined<'d>, StoreError> {
         let bytes = document.content.bytes();
-        check_key(&document.key)?;
         if bytes.len() > MOST_CONTENT_BYTES {
             return Err(StoreError::TooLong { bytes: bytes.len(), most: MOST_CONTENT_BYTES });
         }

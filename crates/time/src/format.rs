@@ -4,6 +4,7 @@ use std::fmt;
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
+use jiff::tz::Offset;
 
 use crate::{FIRST, LAST, SECOND, Timestamp};
 
@@ -14,9 +15,7 @@ use crate::{FIRST, LAST, SECOND, Timestamp};
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let moment = self.as_microseconds().clamp(FIRST, LAST);
-        let time = DateTime::constant(1970, 1, 1, 0, 0, 0, 0)
-            .checked_add(SignedDuration::from_micros(moment))
-            .expect("the years 0 to 9999 are in the calendar");
+        let time = civil_time(moment);
         let mut text = *b"0000-00-00T00:00:00.000000Z";
         let year = time.year().unsigned_abs();
         write_digits(&mut text[0..2], u32::from(year / 100));
@@ -41,6 +40,16 @@ impl fmt::Display for Timestamp {
         let end = if digits == 0 { SECONDS_END } else { SECONDS_END + 1 + digits };
         text[end] = b'Z';
         f.write_str(str::from_utf8(&text[..=end]).expect("digits and marks are ASCII"))
+    }
+}
+
+/// The date and time of day in UTC. jiff's own moments, which are fast, end a day before the year 9999 does.
+fn civil_time(microseconds: i64) -> DateTime {
+    match jiff::Timestamp::from_microsecond(microseconds) {
+        Ok(moment) => Offset::UTC.to_datetime(moment),
+        Err(_) => DateTime::constant(1970, 1, 1, 0, 0, 0, 0)
+            .checked_add(SignedDuration::from_micros(microseconds))
+            .expect("the years 0 to 9999 are in the calendar"),
     }
 }
 

@@ -6,7 +6,7 @@ use wonbon_pages::{Card, Cell, Page, bytes, thousands};
 use super::listing::{ListSummary, Passage, text_of};
 use crate::columns::Column;
 use crate::error::ClusterError;
-use crate::report::start;
+use crate::report::{phase_rows, start};
 use crate::strings::StringColumn;
 
 /// How much of a passage is shown.
@@ -96,18 +96,7 @@ pub(super) fn report_page(
             .collect();
         page.table(&["where", "why"], &rows);
     }
-    let phases: Vec<Vec<Cell>> = summary
-        .phases
-        .iter()
-        .map(|phase| {
-            vec![
-                Cell::Text(phase.phase.clone()),
-                Cell::Number(format!("{:.2}", phase.seconds)),
-                Cell::Number(format!("{:.2}", phase.cpu_seconds)),
-                Cell::Number(bytes(phase.peak_bytes)),
-            ]
-        })
-        .collect();
+    let phases = phase_rows(&summary.phases);
     page.section("Time and memory", |page| {
         page.table(&["phase", "seconds", "CPU", "peak so far"], &phases);
     });

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use wonbon_documents::Rows;
 
-use super::{RowWriter, Selection};
+use super::{RowNumbers, RowWriter, Selection, Written};
 use crate::error::{ClusterError, io};
 use crate::output_file::{OutputFile, create_new};
 
@@ -20,12 +20,7 @@ impl FileCopier {
 }
 
 impl RowWriter for FileCopier {
-    fn write(
-        &mut self,
-        rows: &Rows,
-        documents: &[Option<u32>],
-        selection: Selection<'_>,
-    ) -> Result<u64, ClusterError> {
+    fn write(&mut self, rows: &Rows, documents: &RowNumbers, selection: Selection<'_>) -> Written {
         let (Rows::File(file), Some(&Some(document))) = (rows, documents.first()) else {
             return Ok(0);
         };

@@ -2,7 +2,7 @@
 
 use wonbon_documents::Rows;
 
-use super::{RowVerdict, RowWriter, Selection};
+use super::{RowNumbers, RowVerdict, RowWriter, Selection, Written};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
 
@@ -53,12 +53,7 @@ impl<F: LineFormat> LineWriter<F> {
 }
 
 impl<F: LineFormat> RowWriter for LineWriter<F> {
-    fn write(
-        &mut self,
-        rows: &Rows,
-        documents: &[Option<u32>],
-        selection: Selection<'_>,
-    ) -> Result<u64, ClusterError> {
+    fn write(&mut self, rows: &Rows, documents: &RowNumbers, selection: Selection<'_>) -> Written {
         let Rows::Lines(lines) = rows else { return Ok(0) };
         let mut documents = documents.iter();
         let mut result = Ok(0);

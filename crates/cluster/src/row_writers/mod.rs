@@ -35,16 +35,16 @@ const VERDICT_FIELDS: [&str; 4] =
 /// The field with the bytes of the text that passages take.
 const REMOVED_FIELD: &str = "wonbon_removed";
 
+/// The number of the document of each row of a piece; none for a row that is no document.
+pub(crate) type RowNumbers = [Option<u32>];
+
+/// How many rows were written.
+type Written = Result<u64, ClusterError>;
+
 /// Writes the rows of one input file, in the format of that file.
 pub(crate) trait RowWriter {
-    /// Writes those rows of a piece that `selection` takes. `documents` has for each row of the piece
-    /// the number of its document, or none if the row is no document. Returns how many were written.
-    fn write(
-        &mut self,
-        rows: &Rows,
-        documents: &[Option<u32>],
-        selection: Selection<'_>,
-    ) -> Result<u64, ClusterError>;
+    /// Writes those rows of a piece that `selection` takes.
+    fn write(&mut self, rows: &Rows, documents: &RowNumbers, selection: Selection<'_>) -> Written;
 
     /// Ends the file and syncs it to the disk.
     fn finish(self: Box<Self>) -> Result<(), ClusterError>;

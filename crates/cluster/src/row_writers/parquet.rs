@@ -19,7 +19,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use wonbon_documents::{Rows, TableLayout};
 
-use super::{AddedFields, RowVerdict, RowWriter, Selection, VERDICT_FIELDS};
+use super::{AddedFields, RowNumbers, RowVerdict, RowWriter, Selection, VERDICT_FIELDS, Written};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
 
@@ -47,12 +47,7 @@ impl ParquetWriter {
 }
 
 impl RowWriter for ParquetWriter {
-    fn write(
-        &mut self,
-        rows: &Rows,
-        documents: &[Option<u32>],
-        selection: Selection<'_>,
-    ) -> Result<u64, ClusterError> {
+    fn write(&mut self, rows: &Rows, documents: &RowNumbers, selection: Selection<'_>) -> Written {
         let Rows::Table(table) = rows else { return Ok(0) };
         let taken = |document: &Option<u32>| document.is_some_and(|one| selection.takes(one));
         let taken: Vec<bool> = documents.iter().map(taken).collect();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use wonbon_documents::Rows;
 
-use super::{RowWriter, Selection};
+use super::{RowNumbers, RowWriter, Selection, Written};
 use crate::error::ClusterError;
 use crate::output_file::OutputFile;
 
@@ -24,12 +24,7 @@ impl WarcWriter {
 }
 
 impl RowWriter for WarcWriter {
-    fn write(
-        &mut self,
-        rows: &Rows,
-        documents: &[Option<u32>],
-        selection: Selection<'_>,
-    ) -> Result<u64, ClusterError> {
+    fn write(&mut self, rows: &Rows, documents: &RowNumbers, selection: Selection<'_>) -> Written {
         let mut written = 0;
         let Rows::Archive(rows) = rows else { return Ok(0) };
         for (record, document) in rows.records.iter().zip(documents) {

@@ -5,14 +5,13 @@
 //!
 //! Cost: 16 bytes a pair and 12 a candidate in memory.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 
 use super::columns::{longs, schema_of};
-use super::{ROWS, Step};
+use super::{Batches, ROWS, Step};
 use crate::error::ClusterError;
 use crate::union_find::UnionFind;
 
@@ -36,17 +35,13 @@ impl Step for Components {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        _: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, _: &mut Batches) -> Result<(), ClusterError> {
         let (one, other) = (longs(batch, "one")?, longs(batch, "other")?);
         self.pairs.extend(one.values().iter().copied().zip(other.values().iter().copied()));
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         let pairs = std::mem::take(&mut self.pairs);
         let mut names: Vec<i64> = pairs.iter().flat_map(|&(one, other)| [one, other]).collect();
         names.sort_unstable();

@@ -58,6 +58,9 @@ pub use walk::{Walk, WalkParams};
 /// Rows of the batches that collecting steps give.
 const ROWS: usize = 8192;
 
+/// What a step gives, until somebody takes it.
+pub type Batches = VecDeque<RecordBatch>;
+
 /// One step: batches in, batches out.
 pub trait Step: Send {
     /// The columns of what comes out.
@@ -68,18 +71,14 @@ pub trait Step: Send {
     /// # Errors
     ///
     /// If a column is missing or holds what this step cannot use.
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError>;
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError>;
 
     /// The stream has ended. Called again and again until nothing more comes out.
     ///
     /// # Errors
     ///
     /// If what was collected cannot be used.
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         let _ = out;
         Ok(())
     }
@@ -89,7 +88,7 @@ pub trait Step: Send {
 pub struct Stepped<S, I> {
     step: S,
     input: I,
-    ready: VecDeque<RecordBatch>,
+    ready: Batches,
     state: State,
 }
 
@@ -104,7 +103,7 @@ enum State {
 impl<S: Step, I> Stepped<S, I> {
     /// `input` through `step`.
     pub fn new(step: S, input: I) -> Self {
-        Stepped { step, input, ready: VecDeque::new(), state: State::Reading }
+        Stepped { step, input, ready: Batches::new(), state: State::Reading }
     }
 }
 
@@ -159,15 +158,11 @@ impl<S: Step + ?Sized> Step for Box<S> {
         (**self).schema()
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         (**self).take(batch, out)
     }
 
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         (**self).finish(out)
     }
 }

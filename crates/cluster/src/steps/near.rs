@@ -7,7 +7,6 @@
 //! Names must be places in keep order here. Cost: the entries of the partition in memory; pairs leave a batch
 //! at a time.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch};
@@ -15,7 +14,7 @@ use arrow_schema::{DataType, SchemaRef};
 
 use super::columns::schema_of;
 use super::pairs::read_entries;
-use super::{ROWS, Step};
+use super::{Batches, ROWS, Step};
 use crate::error::ClusterError;
 
 /// Which members of a bucket are paired.
@@ -95,15 +94,11 @@ impl Step for Near {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        _: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, _: &mut Batches) -> Result<(), ClusterError> {
         read_entries(batch, &mut self.entries)
     }
 
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         let mut at = self.next.unwrap_or_else(|| {
             self.entries.sort_unstable();
             // A document with two equal features is in their bucket once.

@@ -3,14 +3,13 @@
 //! An engine that has sorted its rows knows which partition comes before which; with the number of rows of
 //! each, places become numbers over all.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
-use super::Step;
 use super::columns::with_columns;
+use super::{Batches, Step};
 use crate::error::ClusterError;
 
 /// Takes any columns; gives them with `part`, the same for the whole stream, and `place`, from 0 on.
@@ -35,11 +34,7 @@ impl Step for Number {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let rows = batch.num_rows();
         let end = self.next + rows as i64;
         let mut columns = batch.columns().to_vec();

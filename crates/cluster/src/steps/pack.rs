@@ -6,7 +6,6 @@
 //!
 //! Cost: one zstd frame of level 1 a text.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,8 +15,8 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use wonbon_documents::{MAX_DOCUMENT_BYTES, Value, column_value};
 use zstd::bulk::{Compressor, Decompressor};
 
-use super::Step;
 use super::columns::{kept_columns, place, with_columns};
+use super::{Batches, Step};
 use crate::error::ClusterError;
 
 const LEVEL: i32 = 1;
@@ -55,11 +54,7 @@ impl Step for Pack {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let texts = batch.column(self.text_at).as_ref();
         let mut packed = BinaryBuilder::new();
         for row in 0..batch.num_rows() {

@@ -5,14 +5,13 @@
 //!
 //! Cost: the entries of the partition in memory, sorted in place. Choose partitions by bytes.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 
 use super::columns::{Bytes, schema_of};
-use super::{ROWS, Step};
+use super::{Batches, ROWS, Step};
 use crate::error::ClusterError;
 
 /// Takes `entries`; gives `one`, `other` and `members`: two names, and how many documents the largest bucket
@@ -59,16 +58,12 @@ impl Step for Pairs {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        _: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, _: &mut Batches) -> Result<(), ClusterError> {
         read_entries(batch, &mut self.entries)?;
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         let mut entries = std::mem::take(&mut self.entries);
         entries.sort_unstable();
         let mut pairs: Vec<(i64, i64, i64)> = Vec::new();

@@ -9,7 +9,6 @@
 //!
 //! Cost: 16 bytes an entry until a blob is given out, at most [`MOST_BYTES`] for all.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -17,8 +16,8 @@ use arrow_array::builder::{BinaryBuilder, Int64Builder};
 use arrow_schema::{DataType, SchemaRef};
 use wonbon_sketch::finalise;
 
-use super::Step;
 use super::columns::{Bytes, longs, schema_of};
+use super::{Batches, Step};
 use crate::error::ClusterError;
 
 /// Bytes of entries that are collected before blobs are given out.
@@ -54,7 +53,7 @@ impl Scatter {
         Ok(Scatter { blobs: vec![Vec::new(); partitions], bytes: 0, prefixes, schema })
     }
 
-    fn flush(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn flush(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         let (mut partitions, mut entries) = (Int64Builder::new(), BinaryBuilder::new());
         for (partition, blob) in self.blobs.iter_mut().enumerate().filter(|(_, b)| !b.is_empty()) {
             partitions.append_value(partition as i64);
@@ -74,11 +73,7 @@ impl Step for Scatter {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let (names, features) = (longs(batch, "document")?, Bytes::of(batch, "features")?);
         let partitions = self.blobs.len() as u128;
         for row in 0..batch.num_rows() {
@@ -99,7 +94,7 @@ impl Step for Scatter {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         if self.bytes > 0 { self.flush(out) } else { Ok(()) }
     }
 }

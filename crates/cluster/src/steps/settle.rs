@@ -9,14 +9,14 @@
 //!
 //! Cost: 16 bytes an original or undecided document of the group in memory.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 
-use super::Step;
 use super::columns::{flags, longs, schema_of};
+use super::{Batches, Step};
 use crate::error::ClusterError;
 
 /// Nobody before it is like it.
@@ -55,11 +55,7 @@ impl Settle {
         }
     }
 
-    fn give(
-        &self,
-        settled: &[(i64, i64)],
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn give(&self, settled: &[(i64, i64)], out: &mut Batches) -> Result<(), ClusterError> {
         if settled.is_empty() {
             return Ok(());
         }
@@ -79,11 +75,7 @@ impl Step for Settle {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let (later, earlier) = (longs(batch, "later")?, longs(batch, "earlier")?);
         let marked = flags(batch, "marked")?;
         let mut settled = Vec::new();
@@ -113,7 +105,7 @@ impl Step for Settle {
         self.give(&settled, out)
     }
 
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         let mut settled = Vec::new();
         self.close(&mut settled);
         self.give(&settled, out)

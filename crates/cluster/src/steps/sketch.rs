@@ -17,7 +17,6 @@
 //!
 //! Cost: one walk over the words of each text; memory for one batch.
 
-use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -27,8 +26,8 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use wonbon_documents::{Value, column_value, time_value};
 use wonbon_rule::Rule;
 
-use super::Step;
 use super::columns::{any, flags, kept_columns, place, with_columns};
+use super::{Batches, Step};
 use crate::deciding::{Engine, FamilyConfig};
 use crate::error::ClusterError;
 use crate::keep::Keep;
@@ -132,11 +131,7 @@ impl Step for Sketch {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let texts = batch.column(self.text_at).as_ref();
         let order = self.columns.order.as_deref().map(|name| any(batch, name)).transpose()?;
         let other = self.columns.other.as_deref().map(|name| flags(batch, name)).transpose()?;

@@ -4,14 +4,13 @@
 //! with the same set of shingles (itself, for most), and with the original of that representative, if it is
 //! a copy. The same function decides here and in a run over files ([`kind_of`]).
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
-use super::Step;
 use super::columns::{longs, with_columns};
+use super::{Batches, Step};
 use crate::error::ClusterError;
 use crate::verdicts::kind_of;
 
@@ -35,11 +34,7 @@ impl Step for Verdicts {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let (bytes, first_bytes) = (longs(batch, "bytes")?, longs(batch, "first_bytes")?);
         let (normal, first_normal) = (longs(batch, "normal")?, longs(batch, "first_normal")?);
         let flag = |name: &str| super::columns::flags(batch, name);

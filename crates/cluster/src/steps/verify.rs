@@ -5,15 +5,14 @@
 //!
 //! Cost: two sets in memory.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 
-use super::Step;
 use super::columns::{Bytes, longs, schema_of};
 use super::pack::Unpacker;
+use super::{Batches, Step};
 use crate::deciding::FamilyConfig;
 use crate::error::ClusterError;
 use crate::sketching::{Distinct, Sketcher, Sketches};
@@ -65,11 +64,7 @@ impl Step for Verify {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let (earlier, later) = (longs(batch, "earlier")?, longs(batch, "later")?);
         let packed = Bytes::of(batch, "packed")?;
         let rule = self.config.rule;

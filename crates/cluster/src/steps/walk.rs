@@ -7,7 +7,6 @@
 //! Cost: the sets of one group, in memory up to the limit and in a file without a name beyond it; the
 //! comparisons of the local run. A text is unpacked, sketched and forgotten.
 
-use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -15,9 +14,9 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, Recor
 use arrow_schema::{DataType, SchemaRef};
 use wonbon_documents::Unwatched;
 
-use super::Step;
 use super::columns::{Bytes, flags, longs, schema_of};
 use super::pack::Unpacker;
+use super::{Batches, Step};
 use crate::deciding::FamilyConfig;
 use crate::error::ClusterError;
 use crate::exact::exact_pairs;
@@ -142,11 +141,7 @@ impl Walk {
         Ok(())
     }
 
-    fn give(
-        &self,
-        answers: &mut Answers,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn give(&self, answers: &mut Answers, out: &mut Batches) -> Result<(), ClusterError> {
         let Answers { documents, originals, resemblances, assigned } = std::mem::take(answers);
         if documents.is_empty() {
             return Ok(());
@@ -167,11 +162,7 @@ impl Step for Walk {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let (groups, names) = (longs(batch, "group")?, longs(batch, "document")?);
         let members = longs(batch, "members")?;
         let (sets, packed) = (Bytes::of(batch, "set")?, Bytes::of(batch, "packed")?);
@@ -205,7 +196,7 @@ impl Step for Walk {
         self.give(&mut answers, out)
     }
 
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         let mut answers = Answers::default();
         self.decide(&mut answers)?;
         self.give(&mut answers, out)

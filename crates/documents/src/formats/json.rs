@@ -93,6 +93,14 @@ impl RowParser {
         });
     }
 
+    /// A copy of JSON with room for what [`parse`](RowParser::parse) needs behind it.
+    #[must_use]
+    pub fn copy_with_room(json: &[u8]) -> Vec<u8> {
+        let mut copy = Vec::with_capacity(json.len() + PADDING);
+        copy.extend_from_slice(json);
+        copy
+    }
+
     /// The document of one JSON object, such as the body of a request. The bytes are parsed in place.
     /// What has neither id nor URL is called by `otherwise`, if that is given.
     ///

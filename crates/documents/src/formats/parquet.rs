@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
@@ -65,13 +65,25 @@ pub struct TableRows {
     /// Whether a null text is an empty document rather than no document: so every row of a table in
     /// memory is one, and answers stand beside the rows they are about.
     nulls_are_empty: bool,
+    unnamed: Unnamed,
+}
+
+/// What a row is called that has neither id nor address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unnamed {
+    /// By its file and row.
+    FileAndRow,
+    /// By its row: all rows of a table are dealt with together.
+    Row,
+    /// Nothing, and it is no document: the row of the next table would have the same name.
+    Refused,
 }
 
 impl TableRows {
     /// Rows of a table that is in memory; the first is called by this number.
-    pub(crate) fn in_memory(first: u64, batch: RecordBatch) -> Self {
+    pub(crate) fn in_memory(first: u64, batch: RecordBatch, unnamed: Unnamed) -> Self {
         let layout = TableLayout { schema: batch.schema(), compression: Compression::UNCOMPRESSED };
-        TableRows { first, batch, layout: Arc::new(layout), nulls_are_empty: true }
+        TableRows { first, batch, layout: Arc::new(layout), nulls_are_empty: true, unnamed }
     }
 }
 
@@ -253,8 +265,9 @@ impl FormatReader for TableReader {
             None => return false,
             Some(Ok((first, batch))) => {
                 let layout = Arc::clone(&self.layout);
+                let (nulls_are_empty, unnamed) = (false, Unnamed::FileAndRow);
                 piece.rows =
-                    Rows::Table(TableRows { first, batch, layout, nulls_are_empty: false });
+                    Rows::Table(TableRows { first, batch, layout, nulls_are_empty, unnamed });
             }
             Some(Err(broken)) => {
                 piece.rows = Rows::Nothing;
@@ -315,13 +328,10 @@ impl FormatRows for TableRows {
                 redirect: value_in(redirects, row),
                 ranking: value_in(ranking, row),
             };
-            let place = || {
-                let name = name_text(&file.name);
-                Some(if self.nulls_are_empty {
-                    number.to_string()
-                } else {
-                    format!("{name}:{number}")
-                })
+            let place = || match self.unnamed {
+                Unnamed::FileAndRow => Some(format!("{}:{number}", name_text(&file.name))),
+                Unnamed::Row => Some(number.to_string()),
+                Unnamed::Refused => None,
             };
             let outcome = match resolve(values, names, place) {
                 Ok(document) => RowOutcome::Document(document),
@@ -380,6 +390,7 @@ pub fn column_value(array: &dyn Array, row: usize) -> Value<'_> {
         DataType::Date32 => {
             time!(Date32Type, |days| Timestamp::from_seconds(i64::from(days) * 86_400))
         }
+        DataType::Date64 => time!(Date64Type, Timestamp::from_milliseconds),
         DataType::Timestamp(TimeUnit::Second, _) => {
             time!(TimestampSecondType, Timestamp::from_seconds)
         }

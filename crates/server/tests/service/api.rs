@@ -31,6 +31,18 @@ async fn a_document_is_added_shown_checked_and_removed() {
     assert_eq!(service.store.counts().unwrap().documents, 1, "a check stores nothing");
     let unnamed = service.post("/v1/check", &json!({"text": text(2)})).await;
     assert_eq!(unnamed.json()["verdict"], "original");
+    // What has no name is no document that is stored, whatever that is called.
+    service.add(&json!({"id": "(unnamed)", "text": text(3)})).await;
+    for nameless in [json!({"text": text(3)}), json!({"id": "", "text": text(3)})] {
+        let unnamed = service.post("/v1/check", &nameless).await.json();
+        assert_eq!(
+            (&unnamed["key"], &unnamed["original"]),
+            (&json!("(unnamed)"), &json!("(unnamed)"))
+        );
+        let refused = service.post("/v1/documents", &nameless).await;
+        assert_eq!(refused.code(), "bad_json");
+    }
+    service.call("DELETE", "/v1/documents/(unnamed)", &[], "").await;
     service.add(&copy).await;
 
     let encoded = format!(

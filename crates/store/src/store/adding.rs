@@ -9,7 +9,7 @@ use wonbon_time::Timestamp;
 
 use super::Store;
 use crate::decisions::LOCAL;
-use crate::document::{Added, Expected, NewDocument, Order};
+use crate::document::{Added, Expected, NewDocument, Order, check_key};
 use crate::error::StoreError;
 use crate::families::verdict;
 use crate::judge::{Asked, Judge, MOST_CANDIDATES, ShingleCache};
@@ -118,12 +118,16 @@ impl Store {
         pending.wait()
     }
 
-    /// The verdict that a document would get if it were added; nothing is stored.
+    /// The verdict that a document would get if it were added; nothing is stored. Its key may be empty: then
+    /// it is no document that is stored already.
     ///
     /// # Errors
     ///
     /// As [`Store::prepare`], or the database's.
     pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
+        if !document.key.is_empty() {
+            check_key(&document.key)?;
+        }
         let examined = self.inner.preparer.examine(document)?;
         // Most documents agree with no original, and then nothing else matters.
         let index = self.inner.index.read().expect("no one panics with it");
