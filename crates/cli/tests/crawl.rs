@@ -5,7 +5,7 @@
 mod site;
 mod support;
 
-use support::{Files, json, stderr, wonbon};
+use support::{Files, json, json_lines, stderr, stdout, wonbon};
 
 #[test]
 fn what_cannot_be_crawled_is_refused_in_a_sentence_and_nothing_is_written() {
@@ -68,4 +68,67 @@ fn a_site_goes_into_a_directory_and_a_store() {
     let archive = path("out/archive/crawl-00000.warc.gz");
     let output = wonbon(&["crawl", "--from-warc", &archive, "--out", &replayed, "--json"]);
     assert_eq!(json(&output)["pages"], 3, "{}", stderr(&output));
+}
+
+/// Pages that a crawl and the reader of its archive could take for different things.
+fn odd_site(path: &str) -> site::SiteAnswer {
+    let story = "one morning the old ferry did not come and the whole village stood on the quay";
+    let html = "Content-Type: text/html\r\n";
+    let page = |body: &str| (200, html, body.as_bytes().to_vec());
+    match path {
+        "/" => page(
+            "<title>Home</title><p>the home of many stories<a href=/a>a</a><a href=/dated>d</a>\
+             <a href=/old>o</a><a href=/korean>k</a><a href=/binary>b</a><a href=/feed>f</a>\
+             <a href=/untyped>u</a><a href=/rows>r</a>",
+        ),
+        "/a" => page(&format!("<html lang=en><title>A</title><p>{story}")),
+        "/dated" => page(&format!(
+            "<meta property=\"article:published_time\" content=\"1999-01-01\"><p>{story} twice"
+        )),
+        "/old" => (301, "Location: /a\r\n", Vec::new()),
+        "/korean" => (
+            200,
+            "Content-Type: text/plain; charset=\"euc-kr\"\r\n",
+            b"\xbf\xf8\xba\xbb\xb0\xfa \xbb\xe7\xba\xbb".to_vec(),
+        ),
+        "/binary" => (200, "Content-Type: text/plain\r\n", b"\x7fELF\x02\x01\x01\0\0\0".to_vec()),
+        "/feed" => (
+            200,
+            "Content-Type: application/rss+xml\r\n",
+            b"<rss><channel><title>News</title><item>of the day</item></channel></rss>".to_vec(),
+        ),
+        "/untyped" => (200, "", format!("{story} without a type").into_bytes()),
+        "/rows" => (200, "Content-Type: text/x-log\r\n", b"one two three".to_vec()),
+        _ => (404, html, Vec::new()),
+    }
+}
+
+#[test]
+fn a_crawl_fills_a_store_as_its_archive_does() {
+    let files = Files::new();
+    let path = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
+    let site = format!("http://127.0.0.5:{}/", site::serve_with(odd_site));
+    let (out, crawled, added) = (path("out"), path("crawled"), path("added"));
+    let crawl = ["crawl", &site, "--allow-private", "127.0.0.0/8", "--delay", "0", "--no-sitemaps"];
+    let output = wonbon(&[&crawl[..], &["--out", &out, "--store", &crawled]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let archive = path("out/archive/crawl-00000.warc.gz");
+    let output = wonbon(&["--store", &added, "add", &archive, "--sweep", "2100-01-01"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let exported = |store: &str| {
+        let output = wonbon(&["--store", store, "export"]);
+        let mut rows = json_lines(stdout(&output));
+        for row in &mut rows {
+            row.as_object_mut().unwrap().remove("stored");
+        }
+        rows.sort_by_key(|row| row["key"].as_str().unwrap().to_owned());
+        rows
+    };
+    let (crawled, added) = (exported(&crawled), exported(&added));
+    let names: Vec<&str> = crawled
+        .iter()
+        .map(|row| row["key"].as_str().unwrap().strip_prefix(&site).unwrap())
+        .collect();
+    assert_eq!(names, ["", "a", "dated", "korean", "untyped"]);
+    assert_eq!(crawled, added);
 }

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 
 use serde::Serialize;
 use url::Url;
+use wonbon_documents::{is_binary, is_document_type};
 use wonbon_text::decode::decode;
 use wonbon_text::extract::core_text;
 use wonbon_warc::Digest;
@@ -104,7 +105,7 @@ pub(crate) struct ReadPage {
 pub(crate) enum ReadFailure {
     TooLarge,
     Broken,
-    /// It has no type and is no text.
+    /// It is binary, whatever its type says.
     NoText,
 }
 
@@ -205,10 +206,11 @@ impl ReadingRules {
                 return Ok(ReadPage::empty(answer, Some(ReadFailure::Broken)));
             }
         };
-        let looked_at = &bytes[..bytes.len().min(1024)];
-        if answer.content_type().is_none() && looked_at.contains(&0) {
+        if is_binary(&bytes) {
             return Ok(ReadPage::empty(answer, Some(ReadFailure::NoText)));
         }
+        // A feed has links, and is no document: as when the archive of the crawl is read.
+        let is_document = is_document_type(answer.content_type());
         let core = core_text(&bytes, answer.content_type(), Some(url.as_str()));
         let mut page = ReadPage::empty(answer, None);
         page.charset = core.charset;
@@ -240,7 +242,7 @@ impl ReadingRules {
             fetched: page.answer.at.as_microseconds() / 1_000_000,
             text: &core.page.text,
         };
-        if !directives.noindex {
+        if is_document && !directives.noindex {
             page.row = serde_json::to_vec(&row).expect("texts and numbers can be written as JSON");
             page.row.push(b'\n');
             if let Some(sink) = &self.sink {

@@ -1,10 +1,21 @@
-//! The check whether bytes are text or binary.
+//! The checks whether an answer from the web is a document: its type, and whether its bytes are text or binary.
 //!
 //! A program, a picture or a compressed file has no words, but decoding would find some. Every entry point uses this check: a
 //! NUL byte, or a high share of control characters, in the first [`HEAD_BYTES`] is binary. Texts in UTF-16 and UTF-32 are full
 //! of NUL bytes and are recognised first.
 
 use wonbon_text::decode::is_utf_16_or_32;
+
+/// Types of documents for readers.
+const TYPES: [&str; 5] =
+    ["text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown"];
+
+/// Whether what has this `Content-Type` is a document for readers. Where there is none, the bytes tell.
+#[must_use]
+pub fn is_document_type(content_type: Option<&str>) -> bool {
+    let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+    essence.is_empty() || TYPES.iter().any(|known| essence.eq_ignore_ascii_case(known))
+}
 
 /// How many bytes are looked at.
 const HEAD_BYTES: usize = 8 << 10;
@@ -40,6 +51,18 @@ pub fn is_binary(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_and_texts_are_documents_and_feeds_are_not() {
+        for document in
+            [None, Some(""), Some("text/html; charset=euc-kr"), Some(" TEXT/Plain "), Some(";a=b")]
+        {
+            assert!(is_document_type(document), "{document:?}");
+        }
+        for other in ["application/rss+xml", "text/xml", "text/css", "application/pdf", "x"] {
+            assert!(!is_document_type(Some(other)), "{other}");
+        }
+    }
 
     #[test]
     fn programs_pictures_and_compressed_bytes_are_binary() {

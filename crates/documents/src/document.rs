@@ -51,7 +51,7 @@ pub enum Content<'a> {
     Bytes {
         /// The bytes as they came.
         bytes: Cow<'a, [u8]>,
-        /// The charset that came with them, such as an HTTP header's.
+        /// The charset that came with them: its name, or a whole `Content-Type`.
         charset: Option<Cow<'a, str>>,
     },
     /// Content whose core text was extracted.

@@ -33,7 +33,7 @@ mod reading;
 mod resolve;
 mod tables;
 
-pub use binary::is_binary;
+pub use binary::{is_binary, is_document_type};
 pub use document::{Content, Document};
 pub use error::InputError;
 pub use fields::{ChosenFields, FieldNames};

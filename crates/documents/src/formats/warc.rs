@@ -27,7 +27,7 @@ use wonbon_warc::{FoundRecord, Header, Reader, RecordId, RecordKind, WarcError};
 use super::json::RowParser;
 use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
 use crate::MAX_DOCUMENT_BYTES;
-use crate::binary::is_binary;
+use crate::binary::{is_binary, is_document_type};
 use crate::document::{Content, Document};
 use crate::inputs::InputFile;
 use crate::open::Source;
@@ -44,10 +44,6 @@ const HEAD_BYTES: usize = 64 << 10;
 
 /// The field that says when a record was fetched.
 const DATE: &str = "WARC-Date";
-
-/// Types of documents for readers.
-const TYPES: [&str; 5] =
-    ["text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown"];
 
 /// A record that may be a row.
 #[derive(Debug)]
@@ -70,12 +66,12 @@ struct Place {
 
 /// What a record holds.
 enum Held {
-    /// The body with its codings undone, and the charset of its header.
+    /// The body with its codings undone.
     Page {
         /// The body.
         bytes: Vec<u8>,
-        /// What `Content-Type` says.
-        charset: Option<String>,
+        /// What the header says of it.
+        content_type: Option<String>,
     },
     /// Where the address leads, absolute.
     Redirect(String),
@@ -292,13 +288,7 @@ fn record_of<R: Read>(
 /// Whether an answer is a document or leads to another.
 fn is_wanted(head: &Head) -> bool {
     match head.status {
-        200 => {
-            // Without a type the bytes tell: what is not text has no words.
-            head.header("content-type").is_none_or(|value| {
-                let kind = value.split(';').next().unwrap_or_default().trim();
-                TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known))
-            })
-        }
+        200 => is_document_type(head.header("content-type")),
         301 | 302 | 303 | 307 | 308 => head.header("location").is_some(),
         _ => false,
     }
@@ -315,8 +305,8 @@ impl ArchiveRecord {
         let content = match self.held() {
             None => return Ok(None),
             Some(Held::Page { bytes, .. }) if is_binary(&bytes) => return Ok(None),
-            Some(Held::Page { bytes, charset }) => {
-                Content::Bytes { bytes: bytes.into(), charset: charset.map(Into::into) }
+            Some(Held::Page { bytes, content_type }) => {
+                Content::Bytes { bytes: bytes.into(), charset: content_type.map(Into::into) }
             }
             Some(Held::Redirect(to)) => Content::Redirect(to.into()),
         };
@@ -368,15 +358,6 @@ fn held_by(block: &[u8], target: &str) -> Option<Held> {
     if body.end == End::Damaged && body.bytes.is_empty() {
         return None;
     }
-    let charset = head.header("content-type").and_then(charset_of);
-    Some(Held::Page { bytes: body.bytes.into_owned(), charset })
-}
-
-/// The charset of a `Content-Type`.
-fn charset_of(value: &str) -> Option<String> {
-    value.split(';').skip(1).find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        let is_charset = name.trim().eq_ignore_ascii_case("charset");
-        is_charset.then(|| value.trim().trim_matches(['"', '\'']).to_owned())
-    })
+    let content_type = head.header("content-type").map(str::to_owned);
+    Some(Held::Page { bytes: body.bytes.into_owned(), content_type })
 }
