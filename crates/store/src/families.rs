@@ -13,13 +13,13 @@
 //! Decisions by people (see `decisions`) change the order and make some documents originals in any case; everything else
 //! stays the same. So families depend on the documents and on the decisions in effect.
 //!
-//! Everything happens inside the writer's transaction. Changes to the index in memory are recorded, so that they can be
-//! undone when the transaction fails.
+//! Everything happens inside the writer's transaction. The index in memory follows it by [`TurnIndex`], so that checks see
+//! the originals before the transaction or those after it, and nothing is left of one that fails.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
-use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
+use wonbon_index::{CopyIndex, IndexParams, Row};
 use wonbon_sketch::ElementSet;
 use wonbon_time::Timestamp;
 
@@ -27,21 +27,16 @@ use crate::copy_features::CopyFeatures;
 use crate::database::{Database, Record, Standing};
 use crate::document::Order;
 use crate::error::StoreError;
-use crate::judge::{Asked, Judge, Judgement, ShingleCache};
+use crate::judge::{Asked, Judge, Judgement, MOST_CANDIDATES, ShingleCache};
 use crate::prepare::Preparer;
 use crate::questions::resemblance_of_versions;
+use crate::shared_index::{SharedIndex, TurnIndex};
 use wonbon_rule::{Kind, Rule, Verdict};
-
-/// Something done to the index of originals.
-enum Done {
-    Inserted(Row, Vec<u64>),
-    Removed(Row, Vec<u64>),
-}
 
 /// The writer's view of all families.
 pub(crate) struct Families {
     pub(crate) database: Database,
-    pub(crate) index: Arc<RwLock<MemoryIndex>>,
+    pub(crate) index: TurnIndex,
     rule: Rule,
     params: IndexParams,
     pub(crate) preparer: Preparer,
@@ -55,8 +50,6 @@ pub(crate) struct Families {
     next_row: u32,
     /// Documents to judge again, the earliest first.
     again: BTreeSet<Order>,
-    /// Since the transaction began.
-    done: Vec<Done>,
     /// Whether candidates of the last arriving document were left unverified.
     pub(crate) stopped_early: bool,
 }
@@ -64,13 +57,13 @@ pub(crate) struct Families {
 impl Families {
     pub(crate) fn new(
         database: Database,
-        index: Arc<RwLock<MemoryIndex>>,
+        index: Arc<SharedIndex>,
         rule: Rule,
         preparer: Preparer,
     ) -> Result<Self, StoreError> {
-        let params = index.read().expect("no one panics with it").params();
+        let params = index.read().params();
         let mut families = Families {
-            index,
+            index: TurnIndex::new(index),
             rule,
             params,
             preparer,
@@ -80,7 +73,6 @@ impl Families {
             last_change: 0,
             next_row: 0,
             again: BTreeSet::new(),
-            done: Vec::new(),
             stopped_early: false,
             database,
         };
@@ -168,13 +160,7 @@ impl Families {
         shingles: Option<Arc<ElementSet>>,
     ) -> Result<Judgement, StoreError> {
         let asked = Asked { shingles: shingles.as_ref(), ..Asked::stored(record) };
-        let judge = Judge {
-            database: &self.database,
-            index: &self.index,
-            rule: self.rule,
-            preparer: &self.preparer,
-        };
-        let judgement = judge.judge(&asked, &mut self.shingles)?;
+        let judgement = self.judge(&asked)?;
         if let (true, Some(shingles)) = (self.rule.least_resemblance() > 0.0, shingles) {
             self.shingles.put(record.row, shingles);
         }
@@ -183,14 +169,17 @@ impl Families {
         Ok(judgement)
     }
 
+    fn judge(&mut self, asked: &Asked<'_>) -> Result<Judgement, StoreError> {
+        let candidates = self.index.closest(asked.features, MOST_CANDIDATES)?;
+        let judge = Judge { database: &self.database, rule: self.rule, preparer: &self.preparer };
+        judge.judge(candidates, asked, &mut self.shingles)
+    }
+
     /// Applies a document's new standing to the indexes and queues the documents that have to be judged again.
     fn take_place(&mut self, record: &Record, judgement: Judgement) -> Result<(), StoreError> {
         match record.standing.kind {
             Kind::Original => {
-                let mut index = self.index.write().expect("no one panics with it");
-                index.insert(record.row, &record.features)?;
-                drop(index);
-                self.done.push(Done::Inserted(record.row, record.features.clone()));
+                self.index.insert(record.row, &record.features)?;
                 self.again.extend(judgement.later);
                 for rival in judgement.rivals {
                     self.judge_family_again(rival, Some(record.order()))?;
@@ -239,10 +228,7 @@ impl Families {
     fn leave_place(&mut self, record: &Record) -> Result<(), StoreError> {
         match record.standing.kind {
             Kind::Original => {
-                let mut index = self.index.write().expect("no one panics with it");
-                index.remove(record.row, &record.features)?;
-                drop(index);
-                self.done.push(Done::Removed(record.row, record.features.clone()));
+                self.index.remove(record.row, &record.features)?;
                 self.judge_family_again(record.row, None)?;
             }
             Kind::Empty => {}
@@ -285,13 +271,7 @@ impl Families {
     fn judge_pending(&mut self) -> Result<(), StoreError> {
         while let Some(order) = self.again.pop_first() {
             let Some(mut record) = self.database.record(order.row)? else { continue };
-            let judge = Judge {
-                database: &self.database,
-                index: &self.index,
-                rule: self.rule,
-                preparer: &self.preparer,
-            };
-            let judgement = judge.judge(&Asked::stored(&record), &mut self.shingles)?;
+            let judgement = self.judge(&Asked::stored(&record))?;
             if judgement.standing == record.standing {
                 continue;
             }
@@ -305,22 +285,13 @@ impl Families {
     }
 
     /// The transaction was committed.
-    pub(crate) fn committed(&mut self) {
-        self.done.clear();
+    pub(crate) fn committed(&mut self) -> Result<(), StoreError> {
+        Ok(self.index.committed()?)
     }
 
     /// Undoes in memory the changes of a transaction that was rolled back.
     pub(crate) fn undo(&mut self) -> Result<(), StoreError> {
-        let mut index = self.index.write().expect("no one panics with it");
-        for done in self.done.drain(..).rev() {
-            match done {
-                Done::Inserted(row, features) => {
-                    index.remove(row, &features)?;
-                }
-                Done::Removed(row, features) => index.insert(row, &features)?,
-            }
-        }
-        drop(index);
+        self.index.take_back()?;
         self.again.clear();
         self.copy_features = None;
         self.shingles.clear();

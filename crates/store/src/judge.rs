@@ -14,9 +14,9 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
-use wonbon_index::{Closest, MemoryIndex, Row};
+use wonbon_index::{Closest, Row};
 use wonbon_sketch::ElementSet;
 
 use crate::database::{Database, Record, Standing};
@@ -79,7 +79,6 @@ pub(crate) struct Judgement {
 /// What the decision needs of a store.
 pub(crate) struct Judge<'a> {
     pub(crate) database: &'a Database,
-    pub(crate) index: &'a RwLock<MemoryIndex>,
     pub(crate) rule: Rule,
     pub(crate) preparer: &'a Preparer,
 }
@@ -89,20 +88,8 @@ pub(crate) struct Judge<'a> {
 struct Likeness(f64);
 
 impl Judge<'_> {
-    /// Judges a document.
-    pub(crate) fn judge(
-        &self,
-        asked: &Asked<'_>,
-        shingles: &mut ShingleCache,
-    ) -> Result<Judgement, StoreError> {
-        let index = self.index.read().expect("no one panics with it");
-        let candidates = index.closest(asked.features, MOST_CANDIDATES)?;
-        drop(index);
-        self.judge_among(candidates, asked, shingles)
-    }
-
     /// Judges a document by the originals that agree with it most.
-    pub(crate) fn judge_among(
+    pub(crate) fn judge(
         &self,
         candidates: Closest,
         asked: &Asked<'_>,
@@ -128,6 +115,11 @@ impl Judge<'_> {
             // Not there: its commit is under way, or was taken back. It is no original yet.
             let Some(original) = self.database.record(found.row)? else { continue };
             if original.standing.kind != Kind::Original {
+                continue;
+            }
+            // The index may also have what it was before an edit that is under way.
+            let same = original.features.iter().zip(asked.features).filter(|(one, two)| one == two);
+            if same.count() != found.agreeing {
                 continue;
             }
             let order = original.order();

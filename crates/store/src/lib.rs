@@ -37,6 +37,7 @@ mod questions;
 mod rebuild;
 mod recent_values;
 mod search;
+mod shared_index;
 mod shingle_index;
 mod store;
 mod store_files;

@@ -29,7 +29,7 @@ use crate::database::{Database, Standing};
 use crate::database_mark::{check_companions, length};
 use crate::document::Order;
 use crate::error::StoreError;
-use crate::judge::{Asked, Judge, ShingleCache};
+use crate::judge::{Asked, Judge, MOST_CANDIDATES, ShingleCache};
 use crate::params::{MadeBy, SeedSource, StoreParams, random_identity};
 use crate::prepare::Preparer;
 use crate::store::Store;
@@ -313,33 +313,26 @@ impl<'a> Rebuild<'a> {
             Some(position) => position.min(orders.len() as u64) as usize,
             None => orders.len(),
         };
-        let index = RwLock::new(MemoryIndex::new(self.params.features().1)?);
+        let mut index = MemoryIndex::new(self.params.features().1)?;
         for order in &orders[..decided] {
             if let Some(record) = self.copy.record(order.row)?
                 && record.standing.kind == Kind::Original
             {
-                index
-                    .write()
-                    .expect("no one panics with it")
-                    .insert(order.row, &record.features)?;
+                index.insert(order.row, &record.features)?;
             }
         }
-        let judge = Judge {
-            database: self.copy,
-            index: &index,
-            rule: self.params.rule,
-            preparer: &self.preparer,
-        };
+        let judge = Judge { database: self.copy, rule: self.params.rule, preparer: &self.preparer };
         let mut shingles = ShingleCache::default();
         let mut done = decided;
         for group in orders[decided..].chunks(GROUP) {
             self.copy.connection.execute_batch("BEGIN IMMEDIATE")?;
             for order in group {
                 let Some(mut record) = self.copy.record(order.row)? else { continue };
-                record.standing = judge.judge(&Asked::stored(&record), &mut shingles)?.standing;
+                let asked = Asked::stored(&record);
+                let candidates = index.closest(asked.features, MOST_CANDIDATES)?;
+                record.standing = judge.judge(candidates, &asked, &mut shingles)?.standing;
                 self.copy.update(&record)?;
                 if record.standing.kind == Kind::Original {
-                    let mut index = index.write().expect("no one panics with it");
                     index.insert(order.row, &record.features)?;
                 }
             }

@@ -11,8 +11,6 @@
 //!
 //! Cost: about that of adding all documents again, without the writing.
 
-use std::sync::{Arc, RwLock};
-
 use wonbon_index::shingles::ShingleReader;
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
 use wonbon_search::SearchReader;
@@ -22,7 +20,7 @@ use wonbon_time::Timestamp;
 use crate::database::{Database, Record};
 use crate::document::Order;
 use crate::error::StoreError;
-use crate::judge::{Asked, Judge, ShingleCache};
+use crate::judge::{Asked, Judge, MOST_CANDIDATES, ShingleCache};
 use crate::questions::resemblance_of_versions;
 use crate::store::{Inner, Store};
 use crate::sweeps::Sighting;
@@ -250,13 +248,14 @@ impl Inner {
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
         orders.sort_unstable();
-        let index = RwLock::new(MemoryIndex::new(self.params.features().1)?);
-        let judge =
-            Judge { database, index: &index, rule: self.params.rule, preparer: &self.preparer };
+        let mut index = MemoryIndex::new(self.params.features().1)?;
+        let judge = Judge { database, rule: self.params.rule, preparer: &self.preparer };
         let mut shingles = ShingleCache::default();
         for order in orders {
             let Some(record) = database.record(order.row)? else { continue };
-            let decided = judge.judge(&Asked::stored(&record), &mut shingles)?.standing;
+            let asked = Asked::stored(&record);
+            let candidates = index.closest(asked.features, MOST_CANDIDATES)?;
+            let decided = judge.judge(candidates, &asked, &mut shingles)?.standing;
             let same = (decided.kind, decided.original, decided.features_equal)
                 == (record.standing.kind, record.standing.original, record.standing.features_equal);
             if !same {
@@ -268,10 +267,7 @@ impl Inner {
                 ));
             }
             if record.standing.kind == Kind::Original {
-                index
-                    .write()
-                    .expect("no one panics with it")
-                    .insert(order.row, &record.features)?;
+                index.insert(order.row, &record.features)?;
             }
         }
         Ok(())
@@ -283,8 +279,7 @@ impl Inner {
         originals: &[Row],
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
-        let index: Arc<RwLock<MemoryIndex>> = self.index.clone();
-        let index = index.read().expect("no one panics with it");
+        let index = self.index.read();
         if index.len() != originals.len() {
             verified.differs(format!(
                 "the index holds {} originals, the database {}",

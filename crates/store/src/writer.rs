@@ -149,7 +149,6 @@ impl Writer {
     fn serve(&mut self, group: &[Request]) {
         match self.commit(group) {
             Ok(answers) => {
-                self.families.committed();
                 for (request, answer) in group.iter().zip(&answers) {
                     if let (Request::Add(prepared, _), Answer::Added(added, _)) = (request, answer)
                     {
@@ -241,6 +240,10 @@ impl Writer {
             }
         }
         self.families.database.connection.execute_batch("COMMIT")?;
+        if let Err(error) = self.families.committed() {
+            // What is durable is acknowledged; the index does not follow it any more.
+            self.stopped = Some(error.to_string());
+        }
         Ok(answers)
     }
 
@@ -394,7 +397,7 @@ impl Writer {
         if behind < SNAPSHOT_CHANGES {
             return false;
         }
-        let index = self.families.index.read().expect("no one panics with it");
+        let index = self.families.index.shared().read();
         behind >= index.len() as u64 / 2
     }
 
@@ -402,7 +405,7 @@ impl Writer {
     pub(crate) fn maintain(&mut self, flush: bool) -> Result<(), StoreError> {
         let last = self.families.last_change;
         let due = self.is_snapshot_due();
-        let index = self.families.index.read().expect("no one panics with it");
+        let index = self.families.index.shared().read();
         if due || (flush && last > self.snapshot_mark) {
             index.write_snapshot(&self.snapshot, last)?;
             self.snapshot_mark = last;

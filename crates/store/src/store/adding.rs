@@ -3,11 +3,12 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, mpsc};
 
-use wonbon_index::Row;
+use wonbon_index::{Closest, Row};
 use wonbon_sketch::ElementSet;
 use wonbon_time::Timestamp;
 
 use super::Store;
+use crate::database::Database;
 use crate::decisions::LOCAL;
 use crate::document::{Added, Expected, NewDocument, Order, check_key};
 use crate::error::StoreError;
@@ -130,42 +131,60 @@ impl Store {
         }
         let examined = self.inner.preparer.examine(document)?;
         // Most documents agree with no original, and then nothing else matters.
-        let index = self.inner.index.read().expect("no one panics with it");
-        let candidates = index.closest(&examined.features, MOST_CANDIDATES)?;
-        drop(index);
-        if candidates.matches.is_empty() {
+        let answer = self.inner.index.closest(&examined.features, MOST_CANDIDATES)?;
+        if answer.closest.matches.is_empty() {
             let kind = if examined.features.is_empty() { Kind::Empty } else { Kind::Original };
-            return Ok(Verdict { stopped_early: !candidates.complete, ..Verdict::alone(kind) });
+            let stopped_early = !answer.closest.complete;
+            return Ok(Verdict { stopped_early, ..Verdict::alone(kind) });
         }
+        let (features, text_fingerprint) = (examined.features, examined.text_fingerprint);
         let shingles = Arc::new(ElementSet::new(examined.shingles));
-        self.reading(|database| {
-            let known = database.record_by_key(&document.key)?;
-            let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
-            let decision = known.as_ref().and_then(|known| known.decision);
-            let created = document.created.or(known.map(|known| known.created));
-            let asked = Asked {
-                order: Order::new(decision, created.unwrap_or_else(Timestamp::now), row),
-                decision,
-                fingerprints: self.inner.preparer.fingerprint(
-                    document,
-                    examined.text_fingerprint,
-                    &shingles,
-                ),
-                features: &examined.features,
-                shingles: Some(&shingles),
-            };
-            let judge = Judge {
-                database,
-                index: &self.inner.index,
-                rule: self.inner.params.rule,
-                preparer: &self.inner.preparer,
-            };
-            let judgement = judge.judge_among(candidates, &asked, &mut ShingleCache::default())?;
-            let mut verdict = verdict(database, &judgement.standing)?;
-            verdict.stopped_early = judgement.stopped_early;
-            self.inner.fill_resemblance(database, &mut verdict, &shingles)?;
-            Ok(verdict)
-        })
+        let (index, mut answer) = (&self.inner.index, Some(answer));
+        loop {
+            let before = index.before_reading();
+            let verdict = self.reading(|database| {
+                // The first read decides which state of the database is read.
+                let known = database.record_by_key(&document.key)?;
+                let candidates =
+                    index.closest_in(before, answer.take(), &features, MOST_CANDIDATES)?;
+                let Some(candidates) = candidates else { return Ok(None) };
+                let decision = known.as_ref().and_then(|known| known.decision);
+                let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
+                let created = document.created.or(known.map(|known| known.created));
+                let created = created.unwrap_or_else(Timestamp::now);
+                let asked = Asked {
+                    order: Order::new(decision, created, row),
+                    decision,
+                    fingerprints: self.inner.preparer.fingerprint(
+                        document,
+                        text_fingerprint,
+                        &shingles,
+                    ),
+                    features: &features,
+                    shingles: Some(&shingles),
+                };
+                self.check_among(database, candidates, &asked, &shingles).map(Some)
+            })?;
+            if let Some(verdict) = verdict {
+                return Ok(verdict);
+            }
+        }
+    }
+
+    fn check_among(
+        &self,
+        database: &Database,
+        candidates: Closest,
+        asked: &Asked<'_>,
+        shingles: &ElementSet,
+    ) -> Result<Verdict, StoreError> {
+        let (rule, preparer) = (self.inner.params.rule, &self.inner.preparer);
+        let judge = Judge { database, rule, preparer };
+        let judgement = judge.judge(candidates, asked, &mut ShingleCache::default())?;
+        let mut verdict = verdict(database, &judgement.standing)?;
+        verdict.stopped_early = judgement.stopped_early;
+        self.inner.fill_resemblance(database, &mut verdict, shingles)?;
+        Ok(verdict)
     }
 
     fn fill_resemblance(

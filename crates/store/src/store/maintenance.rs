@@ -112,19 +112,19 @@ impl Store {
     /// Bytes of memory that the index takes.
     #[must_use]
     pub fn index_bytes(&self) -> usize {
-        self.inner.index.read().expect("no one panics with it").memory_bytes()
+        self.inner.index.read().memory_bytes()
     }
 
     /// The index of originals, for benchmarks.
     #[must_use]
     pub fn index(&self) -> Arc<RwLock<MemoryIndex>> {
-        self.inner.index.clone()
+        self.inner.index.memory().clone()
     }
 
     /// How many originals the index holds.
     #[must_use]
     pub fn index_len(&self) -> usize {
-        self.inner.index.read().expect("no one panics with it").len()
+        self.inner.index.read().len()
     }
 }
 

@@ -11,10 +11,9 @@ mod opening;
 mod restoring;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, RwLock, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
-use wonbon_index::MemoryIndex;
 use wonbon_progress::Cancellation;
 
 pub use adding::Pending;
@@ -28,6 +27,7 @@ use crate::follower::{Notifier, Wake};
 use crate::params::StoreParams;
 use crate::prepare::Preparer;
 use crate::search::SearchState;
+use crate::shared_index::SharedIndex;
 use crate::shingle_index::{ShingleFollowing, ShingleState};
 use crate::store_files::{StoreFiles, WriteLock};
 use crate::writer::Request;
@@ -76,7 +76,7 @@ pub(crate) struct Inner {
     pub(crate) params: StoreParams,
     pub(crate) identity: String,
     pub(crate) preparer: Preparer,
-    pub(crate) index: Arc<RwLock<MemoryIndex>>,
+    pub(crate) index: Arc<SharedIndex>,
     /// Why the index was not read from its snapshot, if one was there.
     pub(crate) rebuilt: Option<String>,
     pub(crate) search: Arc<SearchState>,

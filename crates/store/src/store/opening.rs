@@ -1,7 +1,7 @@
 //! Creates and opens stores: reads the parameters, loads the index, starts the threads.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, RwLock, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 
 use wonbon_files::{ReplacedFile, create_private_directory, remove_leftovers};
 
@@ -16,6 +16,7 @@ use crate::follower::{Derived, Follower, Notifier};
 use crate::index_loading::{LoadedIndex, load_index};
 use crate::params::{StoreParams, random_identity};
 use crate::prepare::{Prepared, Preparer};
+use crate::shared_index::SharedIndex;
 use crate::store_files::{StoreFiles, WriteLock};
 use crate::writer::Writer;
 use crate::writer_queue::WriterQueue;
@@ -180,7 +181,7 @@ impl Inner {
             params,
             identity,
             preparer,
-            index: Arc::new(RwLock::new(index)),
+            index: Arc::new(SharedIndex::new(index)),
             rebuilt,
             search: Arc::default(),
             shingles: Arc::default(),
