@@ -1,11 +1,15 @@
 """Stores, services and streams: the same answers from all three."""
 
+import datetime
 import json
+import os
 import re
 import subprocess
 import sys
 import threading
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -182,6 +186,15 @@ def test_a_stream_is_decided_as_a_store_decides():
         told = [seen.add(row["id"], row["text"], created=row["created"]) for row in ROWS]
         assert [facts(verdict) for verdict in told] == WANTED
         assert seen.check(FERRY).original == "ferry" and len(seen) == 5
+        folder = seen._folder.name
+        assert os.path.exists(folder)
+    assert not os.path.exists(folder)
+
+
+def test_without_files_in_memory_a_stream_is_decided_on_disk(monkeypatch):
+    monkeypatch.setattr(wonbon._store, "IN_MEMORY", "/no/such/folder")
+    with wonbon.Deduplicator() as seen:
+        assert [verdict.original for verdict in seen.add_many([FERRY, FERRY + " Really."])] == [None, "0"]
 
 
 def test_a_service_answers_as_a_store(service, store):
@@ -200,6 +213,30 @@ def test_a_service_answers_as_a_store(service, store):
     assert [one["place"]["key"] for one in service.watched().watched] == ["ferry"]
     service.unwatch("ferry")
     assert service.delete("ferry") and not service.delete("ferry")
+
+
+def test_a_table_of_any_kind_is_added_to_a_service(service):
+    columns = {"name": [row["id"] for row in ROWS], "body": [row["text"] for row in ROWS]}
+    days = [datetime.datetime.fromisoformat(row["created"]) for row in ROWS]
+    tables = [
+        pa.table({**columns, "day": days}),
+        pd.DataFrame({**columns, "day": days}),
+        pl.DataFrame({**columns, "day": days}),
+        {**columns, "day": [row["created"] for row in ROWS]},
+        iter([dict(zip(columns, row)) | {"day": "2024-05-01"} for row in zip(*columns.values())]),
+    ]
+    for at, table in enumerate(tables):
+        verdicts = list(service.add_many(table, text="body", id="name", order="day"))
+        assert [facts(verdict)[:3] for verdict in verdicts] == [one[:3] for one in WANTED], at
+    with pytest.raises(wonbon.ColumnError, match="there is no column `day` for `created` in row 0"):
+        list(service.add_many(columns, text="body", id="name", order="day"))
+    with pytest.raises(wonbon.RequestError, match="row 1 is no dictionary but int"):
+        list(service.add_many([ROWS[0], 7]))
+
+
+def test_a_large_family_comes_as_a_whole(service):
+    list(service.add_many({"id": f"{at:03}", "text": f"{FERRY} {at}"} for at in range(130)))
+    assert len(service.family("000")) == 130
 
 
 def test_verdicts_come_while_rows_are_sent(service):

@@ -7,10 +7,11 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from . import _data
 from ._answers import Answer, Document, Verdict
 from ._store import Questions, one_row
 from .errors import EnvironmentFailedError, RequestError, ServiceError, UnknownDocumentError
@@ -115,12 +116,26 @@ class Client(Questions):
         parameters = f"?{urlencode({'sweep': sweep})}" if sweep else ""
         return Verdict.of(self._json("POST", f"/v1/documents{parameters}", one_row(key, text, html, described)))
 
-    def add_many(self, rows: Iterable[dict[str, Any]], *, sweep: str | None = None) -> Iterator[Verdict]:
-        """Adds rows as a stream: verdicts come in their order, each as soon as its document is durable.
+    def add_many(
+        self,
+        data: Any,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        order: str | None = None,
+        html: str | None = None,
+        url: str | None = None,
+        sweep: str | None = None,
+    ) -> Iterator[Verdict]:
+        """Adds the rows of a table as a stream: verdicts come in their order, each as soon as its document is
+        durable.
 
-        A row has an `id` or a `url`, a `text` or an `html`, and what else docs/formats.md names. The stream is
-        not sent again when it breaks: the rows without a verdict can be given again.
+        `data` is a table of any kind, or dictionaries that may come while verdicts go out. A row has an `id` or a
+        `url`, a `text` or an `html`, and what else docs/formats.md names; columns that are called otherwise are named
+        here. The stream is not sent again when it breaks: the rows without a verdict can be given again.
         """
+        named = {"text": text, "id": id, "created": order, "html": html, "url": url}
+        rows = _data.as_rows(data, {name: column for name, column in named.items() if column is not None})
         parameters = f"?{urlencode({'sweep': sweep})}" if sweep else ""
         address = f"{self._parts.path.rstrip('/')}/v1/documents{parameters}"
         connection = self._connection()
@@ -182,9 +197,15 @@ class Client(Questions):
         return Document.of(self._json("GET", f"/v1/documents/{quote(key, safe='')}"))
 
     def family(self, key: str) -> list[Document]:
-        """A document's original and its copies, up to a hundred."""
-        told = self._json("GET", f"/v1/family?{urlencode({'key': key, 'limit': 100})}")
-        return [Document.of(one) for one in told["documents"]]
+        """A document's original and all its copies."""
+        documents: list[Document] = []
+        asked = {"key": key, "limit": "100"}
+        while True:
+            told = self._json("GET", f"/v1/family?{urlencode(asked)}")
+            documents.extend(Document.of(one) for one in told["documents"])
+            if not told.get("next"):
+                return documents
+            asked["cursor"] = told["next"]
 
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
@@ -228,6 +249,11 @@ class Client(Questions):
     def status(self) -> Answer:
         """How many documents there are, what decides, and what the store takes."""
         return Answer(self._json("GET", "/v1/status"))
+
+    def backup(self, name: str) -> Answer:
+        """Writes a copy of the store under a name, in the directory that the service was started with
+        (`--backups`), as of one moment, while others read and write."""
+        return Answer(self._json("POST", "/v1/backup", {"name": name}, tries=1))
 
     def close(self) -> None:
         """Nothing stays open between requests."""

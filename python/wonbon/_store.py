@@ -302,10 +302,27 @@ class Store(Questions):
         return f"<wonbon.Store: {told['documents']:,} documents, {told['copies']:,} copies, {told['rule']}>"
 
 
+IN_MEMORY = "/dev/shm"
+"""Where Linux has files that are in memory alone."""
+
+ROOM = 1 << 30
+"""How much room has to be there: a container may have been given a few megabytes."""
+
+
+def _folder_in_memory() -> str | None:
+    """A folder for files in memory, if the system has one with room; None stands for its temporary folder."""
+    try:
+        told = os.statvfs(IN_MEMORY)
+    except (OSError, AttributeError):
+        return None
+    return IN_MEMORY if told.f_bavail * told.f_frsize >= ROOM and os.access(IN_MEMORY, os.W_OK) else None
+
+
 class Deduplicator:
     """The decision of a store for a stream that nobody keeps: is this a copy of something seen before?
 
-    What was seen is held in a temporary store, which goes with this object.
+    What was seen is held in a temporary store, which goes with this object. It is in memory where the system has files
+    in memory (`/dev/shm` with a gigabyte of room), otherwise in the temporary folder.
 
     >>> ferry = "one morning the old ferry did not come and the whole village stood on the quay"
     >>> with Deduplicator(threshold=0.7) as seen:
@@ -314,7 +331,7 @@ class Deduplicator:
     """
 
     def __init__(self, threshold: float = 0.8, *, rule: str | None = None, shingle: int = 5) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="wonbon-")
+        self._folder = tempfile.TemporaryDirectory(prefix="wonbon-", dir=_folder_in_memory())
         rule = rule or f"threshold={threshold}"
         self._store = Store(os.path.join(self._folder.name, "store"), rule=rule, shingle=shingle)
 

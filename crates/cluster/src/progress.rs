@@ -33,15 +33,15 @@ impl PhaseClock {
     }
 
     /// Times one phase, unless it shall not even begin.
-    pub(crate) fn time<T>(
+    pub(crate) fn time<T, E: From<ClusterError>>(
         &self,
         phase: &'static str,
         total: u64,
         progress: &dyn Progress,
-        work: impl FnOnce() -> Result<T, ClusterError>,
-    ) -> Result<T, ClusterError> {
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
         if progress.stop_asked() {
-            return Err(ClusterError::Stopped);
+            return Err(ClusterError::Stopped.into());
         }
         progress.begin(phase, total);
         let (start, cpu) = (Instant::now(), cpu_time());
