@@ -33,7 +33,18 @@ impl PhaseClock {
     }
 
     /// Times one phase, unless it shall not even begin.
-    pub(crate) fn time<T, E: From<ClusterError>>(
+    pub(crate) fn time<T>(
+        &self,
+        phase: &'static str,
+        total: u64,
+        progress: &dyn Progress,
+        work: impl FnOnce() -> Result<T, ClusterError>,
+    ) -> Result<T, ClusterError> {
+        self.time_failing(phase, total, progress, work)
+    }
+
+    /// The same of work that fails in ways of its caller.
+    pub(crate) fn time_failing<T, E: From<ClusterError>>(
         &self,
         phase: &'static str,
         total: u64,

@@ -83,7 +83,7 @@ impl Families {
         // A corpus that cannot be continued needs no notes on the way.
         let mut writer = CorpusWriter::open(folder, groups, &json!({"job": "tables"}), u64::MAX)?;
         let clock = PhaseClock::new();
-        let corpus = clock.time("read", 0, progress, || {
+        let corpus = clock.time_failing("read", 0, progress, || {
             read_rows(against, &config, &mut writer, true, progress)?;
             read_rows(tables, &config, &mut writer, false, progress)?;
             Ok::<_, E>(writer.finish()?)
