@@ -268,10 +268,15 @@ def _wrapped(value: Any) -> Any:
 def _listed(name: str, rows: list[Any]) -> str:
     """A list of parts as a small table."""
     names = list(dict.fromkeys(key for row in rows if isinstance(row, dict) for key in row)) or [name]
-    cells = [[row.get(key) for key in names] if isinstance(row, dict) else [row] for row in rows[:20]]
-    # A place is called by its key.
-    cells = [[cell.get("key", cell) if isinstance(cell, dict) else cell for cell in row] for row in cells]
+    cells = [[_short(row.get(key)) for key in names] if isinstance(row, dict) else [_short(row)] for row in rows[:20]]
     return _html.table(names, cells, len(rows))
+
+
+def _short(value: Any) -> Any:
+    """A part in a cell: a place or a document by its key, a list of them by theirs."""
+    if isinstance(value, dict):
+        return value["key"] if "key" in value else _short(value["place"]) if "place" in value else value
+    return ", ".join(str(_short(one)) for one in value) if isinstance(value, list) else value
 
 
 class Moved(Answer):
