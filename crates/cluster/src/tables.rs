@@ -268,7 +268,8 @@ impl Families {
             plan: method.plan(),
         };
         let (others, families, verdicts) = (self.others, &shown[..], &self.verdicts);
-        let report = Report { summary: &summary, verdicts, others, families, documents: &documents };
+        let report =
+            Report { summary: &summary, verdicts, others, families, documents: &documents };
         Ok(report.page())
     }
 

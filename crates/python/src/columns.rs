@@ -136,18 +136,22 @@ impl Column {
 /// The lengths of strings, read off where they end: the strings may still be damaged. None of other types.
 fn lengths(array: &dyn Array) -> Option<Box<dyn Iterator<Item = usize> + '_>> {
     fn between<T: Copy + Into<i64>>(ends: &[T]) -> Box<dyn Iterator<Item = usize> + '_> {
-        let length = |ends: &[T]| usize::try_from(ends[1].into().wrapping_sub(ends[0].into()));
-        Box::new(ends.windows(2).map(move |ends| length(ends).unwrap_or(0)))
+        Box::new(ends.windows(2).map(|ends| {
+            let (start, end): (i64, i64) = (ends[0].into(), ends[1].into());
+            usize::try_from(end.wrapping_sub(start)).unwrap_or(0)
+        }))
     }
-    // The lowest four bytes of a view are the length.
-    let of_views = |views: &'_ [u128]| views.iter().map(|&view| view as u32 as usize);
+    fn of_views(views: &[u128]) -> Box<dyn Iterator<Item = usize> + '_> {
+        // The lowest four bytes of a view are the length.
+        Box::new(views.iter().map(|&view| view as u32 as usize))
+    }
     Some(match array.data_type() {
         DataType::Utf8 => between(array.as_string::<i32>().value_offsets()),
         DataType::LargeUtf8 => between(array.as_string::<i64>().value_offsets()),
         DataType::Binary => between(array.as_binary::<i32>().value_offsets()),
         DataType::LargeBinary => between(array.as_binary::<i64>().value_offsets()),
-        DataType::Utf8View => Box::new(of_views(array.as_string_view().views())),
-        DataType::BinaryView => Box::new(of_views(array.as_binary_view().views())),
+        DataType::Utf8View => of_views(array.as_string_view().views()),
+        DataType::BinaryView => of_views(array.as_binary_view().views()),
         _ => return None,
     })
 }

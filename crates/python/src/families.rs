@@ -46,8 +46,10 @@ impl FamilyCore {
         let (mut ids, mut originals) = (LargeStringBuilder::new(), LargeStringBuilder::new());
         let (mut kinds, mut numbers) = (StringBuilder::new(), UInt32Builder::new());
         let (mut resemblances, mut kept) = (Float64Builder::new(), BooleanBuilder::new());
+        let mut rows = 0_usize;
         let digest = families.for_each(|id, row, original| {
-            if kept.len().is_multiple_of(STOP_ROWS) && progress.stop_asked() {
+            rows += 1;
+            if rows.is_multiple_of(STOP_ROWS) && progress.stop_asked() {
                 return Err(ClusterError::Stopped);
             }
             ids.append_value(id);
@@ -124,7 +126,8 @@ impl FamilyCore {
 
     /// Where the original of a row stands; rows of other tables are counted before all others.
     fn original_of(&self, row: u32) -> Result<u32, Failure> {
-        let original = (u64::from(row) < self.families.len()).then(|| self.families.original_of(row));
+        let original =
+            (u64::from(row) < self.families.len()).then(|| self.families.original_of(row));
         original.ok_or_else(|| Failure::request(format!("there is no row {row}")))
     }
 

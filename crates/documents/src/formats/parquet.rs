@@ -336,7 +336,8 @@ impl FormatRows for TableRows {
 pub(crate) fn bytes_of_rows(batch: &RecordBatch) -> u64 {
     // The lowest four bytes of a view are the length of its string; Arrow counts all buffers that views of the
     // column point to, also for a few of its rows.
-    let of_views = |views: &[u128]| views.iter().map(|&view| 16 + view as u32 as usize).sum();
+    let of_views =
+        |views: &[u128]| views.iter().map(|&view| 16 + view as u32 as usize).sum::<usize>();
     let bytes = |column: &Arc<dyn Array>| match column.data_type() {
         DataType::Utf8View => of_views(column.as_string_view().views()),
         DataType::BinaryView => of_views(column.as_binary_view().views()),
