@@ -25,7 +25,8 @@ SECTIONS=(
   "service-kills|a service killed 200 times amid eight streams and jobs (20 times, two streams in test.sh)"
   "crawl-kills|a crawl killed 50 times (20 in test.sh)"
   "crawl-memory|a million known addresses in less than 200 MB (not in test.sh)"
-  "python-corpora|families of all shared corpora in Python and by the program (the smallest in test.sh)"
+  "python-corpora|families, pairs and features of all shared corpora in Python and by the program (the smallest in test.sh)"
+  "python-wheel|the wheel by auditwheel and abi3audit, installed by pip and uv (not in test.sh: a release build)"
   "spark|families on a Spark cluster for 160 corpora, and on Spark 3.5 (8 in test.sh)"
   "join-thresholds|five join algorithms on real sets at seven thresholds (two in test.sh)"
   "passages-suffixes|passages of six shared corpora as an array of suffixes has them (one in test.sh)"
@@ -36,6 +37,7 @@ SECTIONS=(
 hard_store_kills() { WONBON_KILLS=200 cargo test -p wonbon-store --test crash; }
 hard_store_threads() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --test threads; }
 hard_python_corpora() { WONBON_ALL_CORPORA=1 bash scripts/python.sh -k shared_corpus; }
+hard_python_wheel() { bash scripts/wheel.sh; }
 hard_spark() {
   WONBON_SPARK_LONG=1 bash scripts/spark.sh
   WONBON_SPARK_VERSION=3.5.9 bash scripts/spark.sh

@@ -54,6 +54,20 @@ def test_the_code_of_the_page_runs(tmp_path, monkeypatch):
     assert names["families"].summary["copies"] > 0
 
 
+def test_the_code_for_who_comes_from_other_tools_runs(tmp_path, monkeypatch):
+    """Every block of ours on the page, one after another; the others' blocks are Python at least."""
+    monkeypatch.chdir(tmp_path)
+    page = (TOP / "docs/how-to/from-other-tools.md").read_text()
+    names, theirs = {}, 0
+    for kind, block in re.findall(r"```python(.*?)\n(.*?)```", page, re.DOTALL):
+        code = compile(block, "docs/how-to/from-other-tools.md", "exec")
+        if kind == " theirs":
+            theirs += 1
+        else:
+            exec(code, names)
+    assert theirs == 4 and names["summary"]["documents"] == 4
+
+
 def test_every_public_name_is_on_the_page():
     page = (TOP / "docs/python.md").read_text()
     missing = [name for name in wonbon.__all__ if f"`{name}" not in page]

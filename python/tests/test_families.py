@@ -1,11 +1,16 @@
 """Corpora: the same families as the program, whatever table the rows come in."""
 
+import io
 import json
+import mmap
 import os
 import pathlib
 import random
+import re
+import struct
 import subprocess
 import sys
+import tarfile
 
 import datasets
 import duckdb
@@ -129,6 +134,8 @@ def as_rows(data):
         return [row[0] for row in data.project("id").fetchall()]
     if isinstance(data, (datasets.Dataset, datasets.IterableDataset)):
         return [row["id"] for row in data]
+    if isinstance(data, pa.dataset.Dataset):
+        data = data.to_table()
     return data["id"].to_pylist()
 
 
@@ -143,11 +150,16 @@ def test_rows_are_kept_in_a_table_of_the_same_kind():
         if name.startswith("generator") or name == "reader":
             with pytest.raises(wonbon.RequestError, match="use the mask `.kept`"):
                 families.select()
+            # What can be read only once is given again.
+            kept = list(families.select(dict(tables(rows))[name]))
+            ids = [row["id"] for one in kept for row in ([one] if isinstance(one, dict) else one.to_pylist())]
+            assert ids == wanted, name
             continue
         kept = families.select()
         assert as_rows(kept) == wanted, name
-        if name != "dataset of pyarrow":
-            assert type(kept) is type(data), name
+        if name == "iterable dataset":
+            assert as_rows(kept) == wanted, "for the second time"
+        assert isinstance(kept, pa.dataset.Dataset if name == "dataset of pyarrow" else type(data)), name
 
 
 def test_the_mask_is_a_sequence_a_numpy_array_and_an_arrow_column():
@@ -218,6 +230,73 @@ def test_an_explanation_shows_the_words_that_differ():
             assert found.comparison.resemblance == found.resemblance
         else:
             assert "generator" in name or name in ("reader", "dataset of pyarrow", "iterable dataset", "duckdb"), name
+
+
+def test_an_explanation_reaches_pages_and_other_tables():
+    text = " ".join(WORDS[:60])
+    page = "<html><title>t</title><nav><a href=/>Home</a></nav><main><p>{}</p></main></html>"
+    pages = {"id": ["a", "b"], "html": [page.format(text), page.format(text.replace("word50", "another"))]}
+    for data in (pages, pa.table(pages), pd.DataFrame(pages), [dict(zip(pages, row)) for row in zip(*pages.values())]):
+        found = wonbon.dedup(data).explain("b")
+        assert [(one.a, one.b) for one in found.comparison.diff()] == [("another", "word50")]
+    families = wonbon.dedup({"id": ["new"], "html": [page.format(text)]}, against={"id": ["old"], "html": [page.format(text)]})
+    assert (families.explain("new").original, families.explain("new").comparison.resemblance) == ("old", 1.0)
+    assert families.copies_of("old") == ["new"] and families.copies_of("new") == []
+
+
+def test_the_report_is_a_page(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    rows = corpus(13)
+    families = wonbon.dedup(rows)
+    where = families.report(tmp_path / "report.html")
+    page = pathlib.Path(where).read_text()
+    assert opened == [pathlib.Path(where).as_uri()] and where == str(tmp_path / "report.html")
+    summary, _ = told_by_program(rows, tmp_path)
+    theirs = (tmp_path / "out/report.html").read_text()
+    for part in (r"<h1>.*?</h1>", r"<(?:details|summary).*?</details>"):
+        ours, wanted = (re.findall(part, one, re.DOTALL) for one in (page, theirs))
+        assert ours == wanted and ours, part
+    # Of what cannot be read again the page shows ids alone.
+    once = wonbon.dedup(row for row in rows)
+    again = once.again(0.9)
+    assert "resemblance" in pathlib.Path(once.report(show=False)).read_text()
+    assert "documents are copies" in pathlib.Path(again.report(show=False)).read_text() and len(opened) == 1
+
+
+def test_columns_of_a_dictionary_may_be_of_any_kind():
+    rows = corpus(14, 40)
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    wanted = wonbon.dedup(columns)
+    text, ids = columns["text"], columns["id"]
+    for kind in (tuple, np.array, pa.array, pl.Series, lambda ids: pa.chunked_array([ids[:3], ids[3:]]), pd.Series):
+        data = {**columns, "id": kind(ids), "text": kind(text) if kind is not np.array else np.array(text, object)}
+        families = wonbon.dedup(data)
+        assert families.digest == wanted.digest, kind
+        assert as_rows({"id": list(families.select()["id"])}) == as_rows(wanted.select()), kind
+
+
+def test_arrays_of_many_megabytes_are_read_in_pieces():
+    texts = [f"{number} " + " ".join(WORDS[number % 300 : number % 300 + 60]) for number in range(30_000)]
+    one = pa.array(texts, pa.large_string())
+    assert one.nbytes > 10e6
+    wanted = wonbon.dedup(texts)
+    for column in (one, one.cast(pa.string_view()), one.dictionary_encode(), pa.array(["x", *texts])[1:]):
+        told = []
+        families = wonbon.dedup(pa.table({"text": column}), progress=lambda *at: told.append(at))
+        assert families.digest == wanted.digest, column.type
+    damaged = pa.Array.from_buffers(
+        pa.large_string(), len(one), [None, one.buffers()[1], pa.py_buffer(one.buffers()[2].to_pybytes()[:-1] + b"\xff")]
+    )
+    with pytest.raises(wonbon.ColumnError, match="column `text` is damaged"):
+        wonbon.dedup(pa.table({"text": damaged}))
+
+
+def test_a_bar_is_shown(capsys):
+    families = wonbon.dedup([" ".join(WORDS)] * 4000, progress=True)
+    shown = capsys.readouterr().err
+    assert len(families) == 4000 and (not shown or "done after" in shown)
+    assert wonbon.dedup(["a"], progress=False).digest
 
 
 def test_a_notebook_shows_small_tables():
@@ -292,19 +371,61 @@ def rows_of(file):
         yield from map(json.loads, lines.read().splitlines())
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the shared corpora are not beside the checkout")
-def test_a_shared_corpus_has_the_families_of_the_program(tmp_path):
-    # The smallest of them, unless the long form asks for all.
+def corpora():
+    """The smallest of the shared corpora, unless the long form asks for all."""
     files = sorted(SHARED.glob("*.jsonl.zst"), key=lambda file: file.stat().st_size)
-    for file in files if "WONBON_ALL_CORPORA" in os.environ else files[:1]:
-        out = tmp_path / file.name
-        done = program("dedup", file, "-o", out, "--json")
+    return files if "WONBON_ALL_CORPORA" in os.environ else files[:1]
+
+
+def lines_of(file):
+    return [json.loads(line) for line in pathlib.Path(file).read_text().splitlines()]
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared corpora are not beside the checkout")
+def test_a_shared_corpus_has_the_families_pairs_and_features_of_the_program(tmp_path):
+    for file in corpora():
+        out, pairs = tmp_path / file.name, tmp_path / f"{file.name}.pairs"
+        done = program("dedup", file, "-o", out, "--pairs", pairs, "--json")
         assert done.returncode in (0, 1), done.stderr
-        families = wonbon.dedup(rows_of(file))
-        wanted = json.loads(done.stdout)
+        wanted, rows = json.loads(done.stdout), list(rows_of(file))
+        families = wonbon.dedup(rows, pairs=True)
         assert families.digest == wanted["digest"], file
         assert families.summary["copies"] > 0 and families.summary["kinds"] == dict(wanted["kinds"]), file
+        named = ("id", "kind", "family", "original", "resemblance")
+        told = [{name: row[name] for name in named} for row in lines_of(out / "families.jsonl")]
+        assert families.table.to_pylist() == told, file
+        ours = [f"{one['left']}\t{one['right']}\t{one['resemblance']:.6f}" for one in families.pairs.to_pylist()]
+        assert sorted(ours) == sorted(pairs.read_text().splitlines()), file
+        features = [[f"{feature:016x}" for feature in one or []] for one in wonbon.sketch(row["text"] for row in rows)]
+        done = program("sketch", file)
+        assert features == [json.loads(line)["features"] for line in done.stdout.splitlines()], file
 
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared corpora are not beside the checkout")
+def test_pages_of_the_shared_set_have_the_text_of_the_program(tmp_path):
+    with pa.input_stream(SHARED / "web/cleaneval-dev.tar.zst", compression="zstd") as packed:
+        archive = tarfile.open(fileobj=io.BytesIO(packed.read()))
+    files, pages = [], []
+    for member in archive.getmembers():
+        if member.name.endswith(".html") and member.isfile():
+            pages.append(archive.extractfile(member).read())
+            files.append(tmp_path / f"{len(files)}.html")
+            files[-1].write_bytes(pages[-1])
+    told = [json.loads(line) for line in program("extract", "--json", *files).stdout.splitlines()]
+    ours = wonbon.extract_column(pages).to_pylist()
+    assert len(told) == len(ours) > 50
+    for row, theirs, page in zip(ours, told, pages):
+        assert row == {name: theirs[name] for name in row}
+        assert wonbon.extract(page).links == [wonbon.Link(**link) for link in theirs["links"]]
+
+
+NOT_UTF8 = pa.Array.from_buffers(
+    pa.string(), 2, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0\4\0\0\0"), pa.py_buffer(b"ok\xff\xfe")]
+)
+# Two texts, of which one has more bytes than fit 31 bits. They take no memory as long as nobody looks at them.
+NOTHING = mmap.mmap(-1, 2 + 2**31 + 8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+ENDS = struct.pack("<3q", 0, 2, len(NOTHING))
+LONG = pa.Array.from_buffers(pa.large_string(), 2, [None, pa.py_buffer(ENDS), pa.py_buffer(NOTHING)])
 
 BAD_TABLES = [
     ({"text": ["a", "b"], "id": ["x"]}, {}, "column `id` has 1 rows where `text` has 2"),
@@ -317,6 +438,9 @@ BAD_TABLES = [
     ({"text": ["a"], "id": [1.5]}, {}, "row:0 has a field `id` that is neither a string nor a whole number"),
     ({"text": ["a", 5]}, {}, "column `text` holds int in row 1, which fits nothing before it"),
     ({"text": [True]}, {}, "column `text` holds bool in row 0"),
+    ({"text": 7}, {}, "column `text` is no list"),
+    (pa.table({"text": NOT_UTF8}), {}, "column `text` is damaged:"),
+    (pa.table({"id": ["x", "y"], "text": LONG}), {}, "column `text` has 2147483656 bytes in row 1, more than the "),
     (["a"], {"threshold": 0}, "`threshold` is above 0 and at most 1, not 0"),
     (["a"], {"threshold": 0.5, "rule": "2of6"}, "say a `threshold` or a `rule`, not both"),
     (["a"], {"keep": "newest"}, "`newest`: write earliest, longest, first, last, min:FIELD or max:FIELD"),

@@ -1,5 +1,6 @@
 """Work in threads, after a fork, while Ctrl-C comes, and at the end of the interpreter."""
 
+import concurrent.futures
 import multiprocessing
 import os
 import signal
@@ -8,6 +9,8 @@ import sys
 import textwrap
 import threading
 import time
+
+import datasets
 
 import wonbon
 
@@ -41,6 +44,28 @@ def test_a_process_may_fork_after_use():
     wanted = wonbon.sketch([WORDS] * 10, threads=2)[9]
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(in_child, [WORDS] * 8) == [wanted] * 8
+
+
+def annotate(rows):
+    found = wonbon.dedup(rows["text"], threads=2)
+    return {"kind": found.table.column("kind"), "words": [len(wonbon.words(text)) for text in rows["text"]]}
+
+
+def test_workers_of_datasets_may_use_it_after_the_parent_has():
+    texts = [f"{number} {WORDS}" for number in range(40)]
+    data = datasets.Dataset.from_dict({"text": texts})
+    assert len(wonbon.dedup(data)) == 40
+    told = data.map(annotate, batched=True, batch_size=20, num_proc=2)
+    assert told["words"] == [201] * 40
+    assert told["kind"] == (["original"] + ["copy"] * 19) * 2
+
+
+def test_a_corpus_is_decided_in_ten_threads_at_once():
+    rows = [{"id": str(at), "text": f"{at % 7} {WORDS}"} for at in range(200)]
+    wanted = wonbon.dedup(rows).digest
+    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+        found = list(pool.map(lambda _: wonbon.dedup(rows, threads=2).digest, range(20)))
+    assert found == [wanted] * 20
 
 
 def test_other_threads_run_meanwhile():

@@ -1,11 +1,16 @@
 """Stores, services and streams: the same answers from all three."""
 
+import datetime
 import json
+import os
 import re
+import socket
 import subprocess
 import sys
 import threading
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -78,7 +83,9 @@ def questions(one):
         "bread" in one,
         "nothing" in one,
         one.check(FERRY).original,
-        [holder["key"] for holder in one.copies("https://a.example/ferry").get("copies", [])],
+        [(site.site, [holder.place.key for holder in site.copies]) for site in one.copies("ferry").sites],
+        [(one.moved("ferry").status, place.key) for place in one.moved("ferry").also],
+        [(version.version, version.words) for version in one.changes("ferry").versions],
     ]
 
 
@@ -89,8 +96,14 @@ def test_a_store_decides_and_answers(store):
     assert told[5] == ["ferry"] and told[7] == FERRY and told[9] == 5
     assert facts(store.add("ferry", FERRY, created="2024-05-01"))[3] == "unchanged"
     assert "5 documents" in repr(store)
-    for answer in (store.get("ferry"), store.similar(FERRY), store.sources(FERRY), store.search("ferry"), store.status()):
+    assert len(told[13]) == 2 and told[15]
+    answers = (store.get("ferry"), store.similar(FERRY), store.sources(FERRY), store.search("ferry"), store.status())
+    for answer in (*answers, store.copies("ferry"), store.moved("ferry"), store.changes("ferry"), store.reports()):
         assert "<table>" in answer._repr_html_()
+    assert "<script>" not in store.add("<script>", FERRY)._repr_html_()
+    assert "<script>" not in store.copies("ferry")._repr_html_()
+    with pytest.raises(AttributeError):
+        store.status().nothing
 
 
 def test_a_document_without_a_name_is_refused_and_can_be_checked(store):
@@ -199,6 +212,15 @@ def test_a_stream_is_decided_as_a_store_decides():
         told = [seen.add(row["id"], row["text"], created=row["created"]) for row in ROWS]
         assert [facts(verdict) for verdict in told] == WANTED
         assert seen.check(FERRY).original == "ferry" and len(seen) == 5
+        folder = seen._folder.name
+        assert os.path.exists(folder)
+    assert not os.path.exists(folder)
+
+
+def test_without_files_in_memory_a_stream_is_decided_on_disk(monkeypatch):
+    monkeypatch.setattr(wonbon._store, "IN_MEMORY", "/no/such/folder")
+    with wonbon.Deduplicator() as seen:
+        assert [verdict.original for verdict in seen.add_many([FERRY, FERRY + " Really."])] == [None, "0"]
 
 
 def test_a_service_answers_as_a_store(service, store):
@@ -219,6 +241,30 @@ def test_a_service_answers_as_a_store(service, store):
     assert service.delete("ferry") and not service.delete("ferry")
 
 
+def test_a_table_of_any_kind_is_added_to_a_service(service):
+    columns = {"name": [row["id"] for row in ROWS], "body": [row["text"] for row in ROWS]}
+    days = [datetime.datetime.fromisoformat(row["created"]) for row in ROWS]
+    tables = [
+        pa.table({**columns, "day": days}),
+        pd.DataFrame({**columns, "day": days}),
+        pl.DataFrame({**columns, "day": days}),
+        {**columns, "day": [row["created"] for row in ROWS]},
+        iter([dict(zip(columns, row)) | {"day": "2024-05-01"} for row in zip(*columns.values())]),
+    ]
+    for at, table in enumerate(tables):
+        verdicts = list(service.add_many(table, text="body", id="name", order="day"))
+        assert [facts(verdict)[:3] for verdict in verdicts] == [one[:3] for one in WANTED], at
+    with pytest.raises(wonbon.ColumnError, match="there is no column `day` for `created` in row 0"):
+        list(service.add_many(columns, text="body", id="name", order="day"))
+    with pytest.raises(wonbon.RequestError, match="row 1 is no dictionary but int"):
+        list(service.add_many([ROWS[0], 7]))
+
+
+def test_a_large_family_comes_as_a_whole(service):
+    list(service.add_many({"id": f"{at:03}", "text": f"{FERRY} {at}"} for at in range(130)))
+    assert len(service.family("000")) == 130
+
+
 def test_verdicts_come_while_rows_are_sent(service):
     sent = threading.Event()
 
@@ -233,6 +279,58 @@ def test_verdicts_come_while_rows_are_sent(service):
     sent.set()
     assert next(verdicts).original == "ferry"
     assert list(verdicts) == []
+
+
+class Cutting:
+    """Stands before a service and cuts each of the first connections once so many bytes of the answer have passed."""
+
+    def __init__(self, client, after):
+        self.service = (client._parts.hostname, client._parts.port)
+        self.after = list(after)
+        self.server = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.server.accept()
+            except OSError:
+                return
+            far = socket.create_connection(self.service)
+            left = self.after.pop(0) if self.after else None
+            threading.Thread(target=self.pass_on, args=(near, far, None), daemon=True).start()
+            threading.Thread(target=self.pass_on, args=(far, near, left), daemon=True).start()
+
+    def pass_on(self, source, target, left):
+        try:
+            while left is None or left > 0:
+                taken = source.recv(4096 if left is None else min(left, 4096))
+                if not taken:
+                    break
+                left = left - len(taken) if left is not None else None
+                target.sendall(taken)
+        except OSError:
+            pass
+        for one in (source, target):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def test_a_stream_that_breaks_is_sent_on(service):
+    cutting = Cutting(service, [0, 700, 2500])
+    client = wonbon.Client("http://127.0.0.1:%d" % cutting.server.getsockname()[1])
+    rows = ({"id": str(at), "text": f"{at} {BREAD} {at}"} for at in range(300))
+    verdicts = list(client.add_many(rows))
+    assert [verdict.key for verdict in verdicts] == [str(at) for at in range(300)]
+    assert cutting.after == [] and len(service) == 300
+    # Rows that were stored before the connection broke are unchanged by coming again.
+    assert {verdict.change for verdict in verdicts} <= {"new", "unchanged"}
+    cutting.after = [0] * 10
+    with pytest.raises(wonbon.EnvironmentFailedError, match="the stream to 127.0.0.1:[0-9]+ broke"):
+        list(client.add_many(ROWS))
+    cutting.server.close()
 
 
 def test_bad_requests_to_a_service(service):

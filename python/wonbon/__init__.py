@@ -8,7 +8,26 @@ from __future__ import annotations
 
 import atexit
 
-from ._answers import Answer, Document, Found, Match, Matches, Passage, SearchResults, Source, Sources, Verdict
+from ._answers import (
+    Answer,
+    Changes,
+    Copies,
+    DecisionEntry,
+    Decisions,
+    Document,
+    Found,
+    Match,
+    Matches,
+    Moved,
+    Passage,
+    SearchResults,
+    Source,
+    Sources,
+    Status,
+    Verdict,
+    WatchList,
+    WatchReports,
+)
 from ._client import Client
 from ._families import Explanation, Families, Mask, cluster_files, dedup, dedup_files
 from ._store import Deduplicator, Store
@@ -44,10 +63,14 @@ atexit.register(_end)
 
 __all__ = [
     "Answer",
+    "Changes",
     "Client",
     "ColumnError",
     "Comparison",
     "DamagedError",
+    "Copies",
+    "DecisionEntry",
+    "Decisions",
     "Deduplicator",
     "Difference",
     "Document",
@@ -60,6 +83,7 @@ __all__ = [
     "Mask",
     "Match",
     "Matches",
+    "Moved",
     "MovedBlock",
     "Numbers",
     "Page",
@@ -71,10 +95,13 @@ __all__ = [
     "Sketches",
     "Source",
     "Sources",
+    "Status",
     "Store",
     "Table",
     "UnknownDocumentError",
     "Verdict",
+    "WatchList",
+    "WatchReports",
     "WonbonError",
     "cluster_files",
     "compare",

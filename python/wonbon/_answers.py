@@ -7,7 +7,26 @@ from typing import Any, TypeVar
 
 from . import _html
 
-__all__ = ["Answer", "Document", "Found", "Match", "Matches", "Passage", "SearchResults", "Source", "Sources", "Verdict"]
+__all__ = [
+    "Answer",
+    "Changes",
+    "Copies",
+    "DecisionEntry",
+    "Decisions",
+    "Document",
+    "Found",
+    "Match",
+    "Matches",
+    "Moved",
+    "Passage",
+    "SearchResults",
+    "Source",
+    "Sources",
+    "Status",
+    "Verdict",
+    "WatchList",
+    "WatchReports",
+]
 
 T = TypeVar("T")
 
@@ -224,21 +243,113 @@ class SearchResults:
 
 
 class Answer(dict[str, Any]):
-    """An answer with parts of parts: a dictionary whose fields are attributes too. docs/formats.md and the API's
-    description name them."""
+    """An answer with parts of parts: a dictionary whose fields are attributes too, its parts likewise. Fields that a
+    kind of answer names are None where they are missing."""
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            value = self[name]
-        except KeyError:
-            raise AttributeError(f"there is no {name} in this answer") from None
-        return _wrapped(value)
+        if name in self:
+            return _wrapped(self[name])
+        if name in type(self).__annotations__:
+            return None
+        raise AttributeError(f"there is no {name} in this answer")
 
     def _repr_html_(self) -> str:
-        return _html.pairs(self.items())
+        lists = [(name, value) for name, value in self.items() if isinstance(value, list) and value]
+        rest = _html.pairs((name, value) for name, value in self.items() if not isinstance(value, (list, dict)))
+        return rest + "".join(_listed(name, value) for name, value in lists)
 
 
 def _wrapped(value: Any) -> Any:
     if isinstance(value, dict):
         return Answer(value)
     return [_wrapped(one) for one in value] if isinstance(value, list) else value
+
+
+def _listed(name: str, rows: list[Any]) -> str:
+    """A list of parts as a small table."""
+    names = list(dict.fromkeys(key for row in rows if isinstance(row, dict) for key in row)) or [name]
+    cells = [[_short(row.get(key)) for key in names] if isinstance(row, dict) else [_short(row)] for row in rows[:20]]
+    return _html.table(names, cells, len(rows))
+
+
+def _short(value: Any) -> Any:
+    """A part in a cell: a place or a document by its key, a list of them by theirs."""
+    if isinstance(value, dict):
+        return value["key"] if "key" in value else _short(value["place"]) if "place" in value else value
+    return ", ".join(str(_short(one)) for one in value) if isinstance(value, list) else value
+
+
+class Moved(Answer):
+    """Where the document of an address is now: `status` is here, moved, merged, split or gone."""
+
+    key: str
+    status: str
+    place: Answer | None
+    redirects: list[Answer]
+    places: list[Answer]
+    covered: float | None
+    also: list[Answer]
+    total: int
+    cut: bool
+
+
+class Copies(Answer):
+    """Who holds copies of a document, by site; each holder has its place and the version that it follows."""
+
+    place: Answer
+    holders: int
+    cut: bool
+    sites: list[Answer]
+
+
+class Changes(Answer):
+    """The versions of a page (`place`, `versions`), or how pages change."""
+
+    place: Answer | None
+    versions: list[Answer] | None
+
+
+class WatchList(Answer):
+    """The documents that are watched."""
+
+    watched: list[Answer]
+
+
+class WatchReports(Answer):
+    """How the copies of watched documents differ from them: faithful, outdated, differing."""
+
+    reports: list[Answer]
+
+
+class DecisionEntry(Answer):
+    """What a person decided: what was in effect before and what is since."""
+
+    entry: int
+    time: str
+    who: str
+    change: str
+    key: str
+    before: str | None
+    after: str | None
+    undoes: int | None
+    reason: str | None
+
+
+class Decisions(Answer):
+    """Entries of the log of decisions, the latest first; `next` is the cursor of the next page, if there is one."""
+
+    decisions: list[Answer]
+    next: str | None
+
+
+class Status(Answer):
+    """How many documents a store has, what decides, and what it takes."""
+
+    store: str
+    rule: str
+    shingle_words: int
+    documents: int
+    originals: int
+    copies: int
+    empty: int
+    search_behind: int

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import http.client
 import json
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from ._answers import Answer, Document, Verdict
+from . import _data
+from ._answers import Answer, DecisionEntry, Document, Status, Verdict
 from ._store import Questions, one_row
-from .errors import EnvironmentFailedError, RequestError, ServiceError, UnknownDocumentError
+from .errors import EnvironmentFailedError, RequestError, ServiceError, UnknownDocumentError, WonbonError
 
 __all__ = ["Client"]
 
@@ -25,6 +28,56 @@ TRIES = 4
 
 WAITING = {429, 503}
 """What a service answers that is busy or begins: the same request may succeed later."""
+
+
+class _BrokenError(Exception):
+    """A stream broke, and may be sent again after so many seconds."""
+
+    def __init__(self, sentence: str, wait: float = 0.0) -> None:
+        super().__init__(sentence)
+        self.wait = wait
+
+
+class _Stream:
+    """Rows on their way to a service: those that were taken from their source and have no verdict yet are kept."""
+
+    def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
+        self._rows = rows
+        self.waiting: collections.deque[bytes] = collections.deque()
+        self.failed: BaseException | None = None
+        self.answered = 0
+
+    def take(self) -> None:
+        """The oldest row has its verdict."""
+        self.waiting.popleft()
+        self.answered += 1
+
+    def _lines(self) -> Iterator[bytes]:
+        yield from list(self.waiting)
+        while True:
+            try:
+                row = next(self._rows, None)
+            except BaseException as error:  # told to whoever reads the verdicts
+                self.failed = error
+                raise
+            if row is None:
+                return
+            line = json.dumps(row).encode() + b"\n"
+            self.waiting.append(line)
+            yield line
+
+    def send(self, connection: http.client.HTTPConnection) -> None:
+        """Sends what waits, and then the other rows, as the chunks of a request."""
+        with contextlib.suppress(BaseException):
+            try:
+                for line in self._lines():
+                    connection.send(b"%x\r\n%s\r\n" % (len(line), line))
+                connection.send(b"0\r\n\r\n")
+            except BaseException:
+                # The service learns that no more comes, and the reader of the verdicts that this has ended.
+                if connection.sock:
+                    connection.sock.shutdown(socket.SHUT_RDWR)
+                raise
 
 
 class Client(Questions):
@@ -115,42 +168,61 @@ class Client(Questions):
         parameters = f"?{urlencode({'sweep': sweep})}" if sweep else ""
         return Verdict.of(self._json("POST", f"/v1/documents{parameters}", one_row(key, text, html, described)))
 
-    def add_many(self, rows: Iterable[dict[str, Any]], *, sweep: str | None = None) -> Iterator[Verdict]:
-        """Adds rows as a stream: verdicts come in their order, each as soon as its document is durable.
+    def add_many(
+        self,
+        data: Any,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        order: str | None = None,
+        html: str | None = None,
+        url: str | None = None,
+        sweep: str | None = None,
+    ) -> Iterator[Verdict]:
+        """Adds the rows of a table as a stream: verdicts come in their order, each as soon as its document is
+        durable.
 
-        A row has an `id` or a `url`, a `text` or an `html`, and what else docs/formats.md names. The stream is
-        not sent again when it breaks: the rows without a verdict can be given again.
+        `data` is a table of any kind, or dictionaries that may come while verdicts go out. A row has an `id` or a
+        `url`, a `text` or an `html`, and what else docs/formats.md names; columns that are called otherwise are named
+        here. When the connection breaks, the rows without a verdict are sent again, and the others follow.
         """
+        named = {"text": text, "id": id, "created": order, "html": html, "url": url}
+        rows = _data.as_rows(data, {name: column for name, column in named.items() if column is not None})
         parameters = f"?{urlencode({'sweep': sweep})}" if sweep else ""
         address = f"{self._parts.path.rstrip('/')}/v1/documents{parameters}"
-        connection = self._connection()
-        failed: list[BaseException] = []
-
-        def lines() -> Iterator[bytes]:
-            for row in rows:
-                line = json.dumps(row).encode() + b"\n"
-                yield b"%x\r\n%s\r\n" % (len(line), line)
-            yield b"0\r\n\r\n"
-
-        def send() -> None:
+        stream = _Stream(rows)
+        wait, tries = 0.1, 0
+        while True:
+            before = stream.answered
             try:
-                for line in lines():
-                    connection.send(line)
-            except BaseException as error:  # told to whoever reads the verdicts
-                failed.append(error)
-                # The service learns that no more comes.
-                if connection.sock:
-                    connection.sock.shutdown(socket.SHUT_RDWR)
+                yield from self._verdicts(address, stream)
+                return
+            except _BrokenError as broken:
+                # Only streams that get nowhere count.
+                tries = 0 if stream.answered > before else tries + 1
+                if tries >= TRIES:
+                    sentence = f"the stream to {self._parts.netloc} broke: {broken}"
+                    raise EnvironmentFailedError(sentence) from broken.__cause__
+                time.sleep(broken.wait or wait * 3**tries)
 
+    def _verdicts(self, address: str, stream: _Stream) -> Iterator[Verdict]:
+        """The verdicts of what a stream still has to send, over one connection."""
+        connection = self._connection()
+        sender: threading.Thread | None = None
         try:
             connection.putrequest("POST", address)
             for name, value in self._headers("application/x-ndjson").items():
                 connection.putheader(name, value)
             connection.putheader("Transfer-Encoding", "chunked")
             connection.endheaders()
-            sender = threading.Thread(target=send, daemon=True)
+            # A sender must not open another connection when this one is closed.
+            connection.auto_open = 0
+            sender = threading.Thread(target=stream.send, args=(connection,), daemon=True)
             sender.start()
             response = connection.getresponse()
+            if response.status in WAITING:
+                told = response.headers.get("Retry-After", "")
+                raise _BrokenError("the service is busy", min(float(told), 10.0) if told.isdigit() else 0.0)
             if response.status >= 400:
                 raise _problem(response.status, response.read())
             for line in response:
@@ -159,16 +231,31 @@ class Client(Questions):
                     break
                 if "code" in told:
                     raise _problem(told.get("status", 0), line)
+                stream.take()
                 yield Verdict.of(told)
             sender.join()
-            if failed:
-                raise failed[0]
-        except (OSError, http.client.HTTPException) as error:
-            if failed and not isinstance(failed[0], OSError):
-                raise failed[0] from None
-            raise EnvironmentFailedError(f"the stream to {self._parts.netloc} broke: {error}") from error
+            if stream.failed:
+                raise stream.failed
+            if stream.waiting:
+                raise _BrokenError("it ended before every row had a verdict")
+        except GeneratorExit:
+            # Nobody asks for more: the sender ends once its source has given the next row.
+            sender = None
+            raise
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            if isinstance(error, WonbonError):
+                raise
+            if stream.failed:
+                raise stream.failed from None
+            raise _BrokenError(str(error) or type(error).__name__) from error
         finally:
+            if connection.sock:
+                with contextlib.suppress(OSError):
+                    connection.sock.shutdown(socket.SHUT_RDWR)
             connection.close()
+            # Two threads cannot ask the same generator for its next row.
+            if sender:
+                sender.join()
 
     def check(
         self, text: str | None = None, *, key: str | None = None, html: str | None = None, **described: Any
@@ -182,9 +269,15 @@ class Client(Questions):
         return Document.of(self._json("GET", f"/v1/documents/{quote(key, safe='')}"))
 
     def family(self, key: str) -> list[Document]:
-        """A document's original and its copies, up to a hundred."""
-        told = self._json("GET", f"/v1/family?{urlencode({'key': key, 'limit': 100})}")
-        return [Document.of(one) for one in told["documents"]]
+        """A document's original and all its copies."""
+        documents: list[Document] = []
+        asked = {"key": key, "limit": "100"}
+        while True:
+            told = self._json("GET", f"/v1/family?{urlencode(asked)}")
+            documents.extend(Document.of(one) for one in told["documents"])
+            if not told.get("next"):
+                return documents
+            asked["cursor"] = told["next"]
 
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
@@ -215,7 +308,7 @@ class Client(Questions):
         """Watches a document no more."""
         self._send("DELETE", f"/v1/watch?{urlencode({'key': key})}")
 
-    def decide(self, key: str, decision: str | None, *, reason: str | None = None) -> Answer | None:
+    def decide(self, key: str, decision: str | None, *, reason: str | None = None) -> DecisionEntry | None:
         """A person's decision: `original`, `not-a-copy`, or None to take the last one back. Who decides is who
         the token belongs to."""
         given: dict[str, Any] = {"key": key, **({"reason": reason} if reason else {})}
@@ -223,11 +316,16 @@ class Client(Questions):
             told = self._json("POST", "/v1/decisions/undo", given, tries=1)
         else:
             told = self._json("POST", "/v1/decisions", {**given, "decision": decision}, tries=1)
-        return None if told is None else Answer(told)
+        return None if told is None else DecisionEntry(told)
 
-    def status(self) -> Answer:
+    def status(self) -> Status:
         """How many documents there are, what decides, and what the store takes."""
-        return Answer(self._json("GET", "/v1/status"))
+        return Status(self._json("GET", "/v1/status"))
+
+    def backup(self, name: str) -> Answer:
+        """Writes a copy of the store under a name, in the directory that the service was started with
+        (`--backups`), as of one moment, while others read and write."""
+        return Answer(self._json("POST", "/v1/backup", {"name": name}, tries=1))
 
     def close(self) -> None:
         """Nothing stays open between requests."""

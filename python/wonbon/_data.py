@@ -10,9 +10,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .errors import RequestError
+from ._texts import extract
+from ._wonbon import words
+from .errors import ColumnError, RequestError
 
-__all__ = ["as_stream", "select", "text_at"]
+__all__ = ["as_rows", "as_stream", "select", "text_at"]
 
 ROWS = 4096
 """Rows of a batch that is made of dictionaries, or asked for of another library."""
@@ -41,6 +43,17 @@ def _of_items(items: Iterable[Any]) -> Any:
     return _batches_of_rows(rest) if first and isinstance(first[0], Mapping) else rest
 
 
+def _column(column: Any) -> Any:
+    """A column of a dictionary: a list, or one Arrow array."""
+    if hasattr(column, "combine_chunks"):
+        return column.combine_chunks()
+    if isinstance(column, list) or hasattr(column, "__arrow_c_array__") or isinstance(column, (str, bytes, bytearray)):
+        return column
+    if hasattr(column, "tolist"):
+        return column.tolist()
+    return list(column) if isinstance(column, Iterable) else column
+
+
 def as_stream(data: Any) -> Any:
     """What the Rust side reads: an object that speaks Arrow, a dictionary of columns, or an iterator of either."""
     if _is(data, "pyspark.sql", "DataFrame"):
@@ -56,10 +69,67 @@ def as_stream(data: Any) -> Any:
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return data
     if isinstance(data, Mapping):
-        return dict(data)
+        return {name: _column(column) for name, column in data.items()}
     if isinstance(data, (str, bytes, bytearray)) or not isinstance(data, Iterable):
         return data
     return _of_items(data)
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as JSON has it: times as text, nothing for what is missing."""
+    told = {}
+    for name, value in row.items():
+        # What is no time and no number is not equal to itself.
+        if value is None or value != value:
+            continue
+        if hasattr(value, "isoformat"):
+            value = value.isoformat()
+        elif hasattr(value, "item"):
+            value = value.item()
+        elif isinstance(value, bytes):
+            try:
+                value = value.decode()
+            except UnicodeDecodeError:
+                raise ColumnError(f"`{name}` holds bytes that are not UTF-8; a service takes text") from None
+        told[name] = value
+    return told
+
+
+def as_rows(data: Any, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """The rows of any table one by one, as JSON has them. `columns` are columns under the names that a service
+    knows; without any, rows are taken as they are."""
+    rows: Iterable[Any]
+    if _is(data, "polars", "LazyFrame"):
+        data = data.collect()
+    if _is(data, "polars", "DataFrame"):
+        rows = data.iter_rows(named=True)
+    elif _is(data, "pandas", "DataFrame"):
+        rows = (dict(zip(data.columns, values)) for values in data.itertuples(index=False, name=None))
+    elif isinstance(data, Mapping):
+        rows = (dict(zip(data, values)) for values in zip(*map(_column, data.values()), strict=True))
+    elif _is(data, "datasets", "Dataset", "IterableDataset"):
+        rows = data
+    elif _is(data, "pyarrow.dataset", "Dataset") or _is(data, "pyarrow._dataset", "Dataset"):
+        rows = itertools.chain.from_iterable(batch.to_pylist() for batch in data.to_batches())
+    elif hasattr(data, "__arrow_c_stream__"):
+        import pyarrow
+
+        rows = itertools.chain.from_iterable(batch.to_pylist() for batch in pyarrow.RecordBatchReader.from_stream(data))
+    elif _is(data, "pyarrow", "RecordBatch"):
+        rows = data.to_pylist()
+    elif isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
+        raise RequestError(f"the rows must be a table or dictionaries, not {type(data).__name__}")
+    else:
+        rows = data
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise RequestError(f"row {number} is no dictionary but {type(row).__name__}")
+        for name, column in columns.items():
+            if column not in row:
+                raise ColumnError(f"there is no column `{column}` for `{name}` in row {number}")
+        named = {name: row[column] for name, column in columns.items()}
+        rest = {name: value for name, value in row.items() if name not in columns.values()}
+        yield _plain({**rest, **named})
 
 
 def _as_mask(kept: Sequence[bool]) -> Any:
@@ -68,8 +138,17 @@ def _as_mask(kept: Sequence[bool]) -> Any:
     return pyarrow.array(kept)
 
 
-def select(data: Any, kept: Any) -> Any:
-    """The rows of a table that are kept, in a table of the same kind."""
+def _kept_batches(batches: Iterable[Any], kept: Sequence[bool]) -> Iterator[Any]:
+    """The rows of batches that are kept."""
+    at = 0
+    for batch in batches:
+        yield batch.filter(_as_mask(kept[at : at + batch.num_rows]))
+        at += batch.num_rows
+
+
+def select(data: Any, kept: Any, again: bool = False) -> Any:
+    """The rows of a table that are kept, in a table of the same kind. `again`: it was not read before, which matters
+    for what can be read only once."""
     if _is(data, "polars", "LazyFrame"):
         return select(data.collect(), kept).lazy()
     if _is(data, "polars", "DataFrame", "Series"):
@@ -81,12 +160,14 @@ def select(data: Any, kept: Any) -> Any:
     if _is(data, "datasets", "Dataset"):
         return data.select([row for row, keep in enumerate(kept) if keep])
     if _is(data, "datasets", "IterableDataset"):
-        wanted = iter(list(kept))
-        return data.filter(lambda _row: next(wanted))
+        wanted = list(kept)
+        return data.filter(lambda _row, at: wanted[at], with_indices=True)
     if _is(data, "pyarrow", "Table", "RecordBatch", "ChunkedArray", "Array"):
         return data.filter(_as_mask(kept))
     if _is(data, "pyarrow.dataset", "Dataset") or _is(data, "pyarrow._dataset", "Dataset"):
-        return data.to_table().filter(_as_mask(kept))
+        import pyarrow.dataset
+
+        return pyarrow.dataset.dataset(data.to_table().filter(_as_mask(kept)))
     if _is(data, "duckdb", "DuckDBPyRelation"):
         import duckdb
 
@@ -97,29 +178,54 @@ def select(data: Any, kept: Any) -> Any:
         return tuple(itertools.compress(data, kept))
     if isinstance(data, list):
         return list(itertools.compress(data, kept))
-    raise RequestError(f"rows cannot be kept in {type(data).__name__}: use the mask `.kept`")
+    if again and _is(data, "pyarrow", "RecordBatchReader"):
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_batches(data.schema, _kept_batches(data, kept))
+    if again and isinstance(data, Iterator):
+        first = list(itertools.islice(data, 1))
+        items = itertools.chain(first, data)
+        in_batches = bool(first) and hasattr(first[0], "num_rows")
+        return _kept_batches(items, kept) if in_batches else itertools.compress(items, kept)
+    raise RequestError(
+        f"rows cannot be kept in {type(data).__name__}: give it again if it can be read only once, or use the mask `.kept`"
+    )
 
 
-def text_at(data: Any, row: int, column: str) -> str | None:
-    """A text of a table that can be read again; None of one that cannot."""
+def _value(data: Any, row: int, column: str) -> object:
+    """What stands in a row of a table that can be read again; None in one that cannot."""
     if _is(data, "pandas", "DataFrame"):
-        value = data[column].iloc[row]
-    elif _is(data, "pandas", "Series"):
-        value = data.iloc[row]
-    elif _is(data, "polars", "DataFrame"):
+        return data[column].iloc[row] if column in data.columns else None
+    if _is(data, "pandas", "Series"):
+        return data.iloc[row]
+    if _is(data, "polars", "DataFrame"):
+        return data[column][row] if column in data.columns else None
+    if _is(data, "polars", "LazyFrame"):
+        if column not in data.collect_schema().names():
+            return None
+        return data.select(column).slice(row, 1).collect()[column][0]
+    if _is(data, "datasets", "Dataset"):
+        return data[row].get(column)
+    if _is(data, "pyarrow", "Table", "RecordBatch"):
+        return data[column][row].as_py() if column in data.schema.names else None
+    if _is(data, "pyarrow", "ChunkedArray", "Array"):
+        return data[row].as_py()
+    if isinstance(data, Mapping):
+        if column not in data:
+            return None
         value = data[column][row]
-    elif _is(data, "polars", "LazyFrame"):
-        value = data.select(column).slice(row, 1).collect()[column][0]
-    elif _is(data, "datasets", "Dataset"):
-        value = data[row][column]
-    elif _is(data, "pyarrow", "Table", "RecordBatch"):
-        value = data[column][row].as_py()
-    elif isinstance(data, Mapping):
-        value = data[column][row]
-    elif isinstance(data, (list, tuple)) or _is(data, "polars", "Series"):
-        value = data[row][column] if isinstance(data[row], Mapping) else data[row]
-    elif _is(data, "pyarrow", "ChunkedArray", "Array"):
-        value = data[row].as_py()
-    else:
-        return None
-    return value if isinstance(value, str) else None
+        return value.as_py() if hasattr(value, "as_py") else value
+    if isinstance(data, (list, tuple)) or _is(data, "polars", "Series"):
+        return data[row].get(column) if isinstance(data[row], Mapping) else data[row]
+    return None
+
+
+def text_at(data: Any, row: int, columns: tuple[str, str]) -> str | None:
+    """The text of a row as it was read: of the column of texts, or of the page if there is no word in that. None
+    where the table cannot be read again."""
+    text, page = (_value(data, row, column) for column in columns)
+    if isinstance(text, str) and words(text):
+        return text
+    if isinstance(page, (str, bytes)):
+        return extract(page).text
+    return text if isinstance(text, str) else None

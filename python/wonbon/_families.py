@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import tempfile
+import webbrowser
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -77,6 +79,21 @@ class Explanation:
         return _html.pairs(rows)
 
 
+class _Found:
+    """The columns of an answer as lists, and where each id stands: made once somebody asks about an id."""
+
+    def __init__(self, table: Table) -> None:
+        ids = table.column("id")
+        self.kinds, self.originals = table.column("kind"), table.column("original")
+        self.resemblances = table.column("resemblance")
+        # The first row of an id that several have.
+        self.rows = {id: row for row, id in reversed(list(enumerate(ids)))}
+        self.copies: dict[str, list[str]] = {}
+        for id, kind, original in zip(ids, self.kinds, self.originals):
+            if kind not in ("original", "empty"):
+                self.copies.setdefault(original, []).append(id)
+
+
 class Families:
     """The families of a table: one row for each of its rows, in its order.
 
@@ -84,13 +101,13 @@ class Families:
     `pyarrow.table`, `polars.DataFrame`, `duckdb` or `pandas`.
     """
 
-    def __init__(self, core: FamilyCore, data: Any, text: str, folder: tempfile.TemporaryDirectory[str]) -> None:
+    def __init__(self, core: FamilyCore, data: Any, against: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
         self._core = core
         self._data = data
-        self._text = text
+        self._against = against
         # Holds what `again` needs; goes when the last answer that was made of it goes.
         self._folder = folder
-        self._rows: dict[str, int] | None = None
+        self._found: _Found | None = None
 
     @property
     def table(self) -> Table:
@@ -113,31 +130,39 @@ class Families:
 
     def select(self, data: Any = None) -> Any:
         """The rows that are kept, of the table that was given to `dedup`, or of another one with the same rows."""
-        return _data.select(self._data if data is None else data, self.kept)
+        return _data.select(self._data if data is None else data, self.kept, again=data is not None)
+
+    def _by_id(self) -> _Found:
+        if self._found is None:
+            self._found = _Found(self.table)
+        return self._found
 
     def copies_of(self, id: str | int) -> list[str]:
-        """The ids of the copies of an original."""
-        wanted = str(id)
-        ids, originals = self.table.column("id"), self.table.column("original")
-        if wanted not in ids:
+        """The ids of the copies of an original, which may be a row of `against`."""
+        found, wanted = self._by_id(), str(id)
+        if wanted not in found.rows and wanted not in found.copies:
             raise UnknownDocumentError(f"there is no document `{wanted}`")
-        return [one for one, original in zip(ids, originals) if original == wanted and one != wanted]
+        return list(found.copies.get(wanted, ()))
+
+    def _text_of(self, row: int) -> str | None:
+        """The text of a row, counted from the first row of `against`."""
+        others, columns = self._core.others, self._core.content_columns
+        data, row = (self._against, row) if row < others else (self._data, row - others)
+        return _data.text_at(data, row, columns)
 
     def explain(self, id: str | int) -> Explanation:
         """What a row is, what its original is, and which words differ."""
-        wanted = str(id)
-        if self._rows is None:
-            self._rows = {one: row for row, one in reversed(list(enumerate(self.table.column("id"))))}
-        if wanted not in self._rows:
+        found, wanted = self._by_id(), str(id)
+        if wanted not in found.rows:
             raise UnknownDocumentError(f"there is no document `{wanted}`")
-        row = self._rows[wanted]
-        kind, original = self.table.column("kind")[row], self.table.column("original")[row]
-        resemblance = self.table.column("resemblance")[row]
+        row = found.rows[wanted]
+        kind, original, resemblance = found.kinds[row], found.originals[row], found.resemblances[row]
         comparison = None
-        if original != wanted and original in self._rows:
-            texts = [_data.text_at(self._data, at, self._text) for at in (row, self._rows[original])]
+        if original != wanted:
+            places = (row + self._core.others, self._core.original_of(row))
+            texts = [self._text_of(place) for place in places]
             if texts[0] is not None and texts[1] is not None:
-                comparison = compare(texts[0], texts[1])
+                comparison = compare(texts[0], texts[1], shingle=self._core.shingle)
         return Explanation(wanted, kind, original, resemblance, comparison)
 
     @property
@@ -158,7 +183,19 @@ class Families:
 
     def again(self, threshold: float, progress: Progress | None = None) -> Families:
         """The families at a higher threshold; nothing is read again."""
-        return Families(self._core.again(threshold, progress), self._data, self._text, self._folder)
+        return Families(self._core.again(threshold, progress), self._data, self._against, self._folder)
+
+    def report(self, path: str | os.PathLike[str] | None = None, *, show: bool = True) -> str:
+        """Writes the report of `wonbon dedup`, a page of its own, and opens it in a browser unless `show=False`. It
+        is written to `path`, or beside what `again` needs, where it goes with the answer. Returns where it is."""
+        texts = [self._text_of(row) or "" for row in self._core.rows_in_report()]
+        page = self._core.report(texts)
+        where = os.path.abspath(os.path.join(self._folder.name, "report.html") if path is None else os.fspath(path))
+        with open(where, "w", encoding="utf-8") as file:
+            file.write(page)
+        if show:
+            webbrowser.open(pathlib.Path(where).as_uri())
+        return where
 
     def __repr__(self) -> str:
         told = self.summary
@@ -245,7 +282,7 @@ def dedup(
     except BaseException:
         folder.cleanup()
         raise
-    return Families(core, data, text or core.text_column, folder)
+    return Families(core, data, against, folder)
 
 
 def _paths(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:

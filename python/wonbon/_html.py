@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["pairs", "table"]
+__all__ = ["bar", "pairs", "table"]
 
 
 def _cell(value: object) -> str:
@@ -26,3 +26,9 @@ def table(names: Sequence[str], rows: Iterable[Sequence[object]], total: int) ->
     body = "".join(f"<tr>{row}</tr>" for row in shown)
     more = f"<p>{total:,} rows, {len(shown):,} shown</p>" if total > len(shown) else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def bar(line: str, done: int, total: int) -> str:
+    """How much of something is done, if its total is known."""
+    share = f' value="{min(done, total)}" max="{total}"' if total else ""
+    return f"<progress{share}></progress> {_cell(line)}"

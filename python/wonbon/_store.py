@@ -11,7 +11,21 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from . import _data
-from ._answers import Answer, Document, Matches, SearchResults, Sources, Verdict
+from ._answers import (
+    Changes,
+    Copies,
+    DecisionEntry,
+    Decisions,
+    Document,
+    Matches,
+    Moved,
+    SearchResults,
+    Sources,
+    Status,
+    Verdict,
+    WatchList,
+    WatchReports,
+)
 from ._wonbon import StoreCore
 from ._wonbon import restore as _restore
 from .errors import UnknownDocumentError
@@ -120,29 +134,29 @@ class Questions(ABC):
         """The fewest documents that together explain a text."""
         return Sources.of(self._about("sources", text, key=key, html=html, limit=limit, least_words=least_words))
 
-    def moved(self, key: str, *, min: float | None = None, limit: int | None = None) -> Answer:
+    def moved(self, key: str, *, min: float | None = None, limit: int | None = None) -> Moved:
         """Where the document of an address is now."""
-        return Answer(self._about("moved", None, key=key, min=min, limit=limit))
+        return Moved(self._about("moved", None, key=key, min=min, limit=limit))
 
-    def copies(self, key: str, *, min: float | None = None, limit: int | None = None) -> Answer:
+    def copies(self, key: str, *, min: float | None = None, limit: int | None = None) -> Copies:
         """Who holds copies of a document, and of which version."""
-        return Answer(self._about("copies", None, key=key, min=min, limit=limit))
+        return Copies(self._about("copies", None, key=key, min=min, limit=limit))
 
-    def changes(self, key: str | None = None, *, site: str | None = None, since: str | None = None) -> Answer:
+    def changes(self, key: str | None = None, *, site: str | None = None, since: str | None = None) -> Changes:
         """The versions of a page, or how all pages change."""
-        return Answer(self._about("changes", None, key=key, site=site, since=since))
+        return Changes(self._about("changes", None, key=key, site=site, since=since))
 
-    def watched(self) -> Answer:
+    def watched(self) -> WatchList:
         """The documents that are watched."""
-        return Answer(self._ask("watched", {}))
+        return WatchList(self._ask("watched", {}))
 
-    def reports(self, *, min: float | None = None) -> Answer:
+    def reports(self, *, min: float | None = None) -> WatchReports:
         """How the copies of watched documents differ from them."""
-        return Answer(self._about("reports", None, min=min))
+        return WatchReports(self._about("reports", None, min=min))
 
-    def decisions(self, key: str | None = None, *, limit: int | None = None, cursor: str | None = None) -> Answer:
+    def decisions(self, key: str | None = None, *, limit: int | None = None, cursor: str | None = None) -> Decisions:
         """The log of people's decisions, the latest first."""
-        return Answer(self._about("decisions", None, key=key, limit=limit, cursor=cursor))
+        return Decisions(self._about("decisions", None, key=key, limit=limit, cursor=cursor))
 
     @abstractmethod
     def close(self) -> None:
@@ -273,14 +287,14 @@ class Store(Questions):
 
     def decide(
         self, key: str, decision: str | None, *, who: str | None = None, reason: str | None = None
-    ) -> Answer | None:
+    ) -> DecisionEntry | None:
         """A person's decision: `original`, `not-a-copy`, or None to take the last one back."""
         told = self._core.decide(key, decision, who, reason)
-        return None if told is None else Answer(json.loads(told))
+        return None if told is None else DecisionEntry(json.loads(told))
 
-    def status(self) -> Answer:
+    def status(self) -> Status:
         """How many documents there are, what decides, and what the store takes."""
-        return Answer(json.loads(self._core.status()))
+        return Status(json.loads(self._core.status()))
 
     def backup(self, directory: str | os.PathLike[str]) -> None:
         """Writes a copy of the store, as of one moment, while others read and write."""
@@ -303,10 +317,27 @@ class Store(Questions):
         return f"<wonbon.Store: {told['documents']:,} documents, {told['copies']:,} copies, {told['rule']}>"
 
 
+IN_MEMORY = "/dev/shm"
+"""Where Linux has files that are in memory alone."""
+
+ROOM = 1 << 30
+"""How much room has to be there: a container may have been given a few megabytes."""
+
+
+def _folder_in_memory() -> str | None:
+    """A folder for files in memory, if the system has one with room; None stands for its temporary folder."""
+    try:
+        told = os.statvfs(IN_MEMORY)
+    except (OSError, AttributeError):
+        return None
+    return IN_MEMORY if told.f_bavail * told.f_frsize >= ROOM and os.access(IN_MEMORY, os.W_OK) else None
+
+
 class Deduplicator:
     """The decision of a store for a stream that nobody keeps: is this a copy of something seen before?
 
-    What was seen is held in a temporary store, which goes with this object.
+    What was seen is held in a temporary store, which goes with this object. It is in memory where the system has files
+    in memory (`/dev/shm` with a gigabyte of room), otherwise in the temporary folder.
 
     >>> ferry = "one morning the old ferry did not come and the whole village stood on the quay"
     >>> with Deduplicator(threshold=0.7) as seen:
@@ -315,7 +346,7 @@ class Deduplicator:
     """
 
     def __init__(self, threshold: float = 0.8, *, rule: str | None = None, shingle: int = 5) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="wonbon-")
+        self._folder = tempfile.TemporaryDirectory(prefix="wonbon-", dir=_folder_in_memory())
         rule = rule or f"threshold={threshold}"
         self._store = Store(os.path.join(self._folder.name, "store"), rule=rule, shingle=shingle)
 

@@ -31,5 +31,5 @@ Pages = Union[ArrowStream, ArrowArray, Sequence[Union[str, bytes, None]], Iterab
 Columns = Mapping[str, Any]
 """Columns by their names."""
 
-Progress = Callable[[str, int, int], object]
-"""Called with the phase, how much of it is done, and the total (0 if that is not known)."""
+Progress = Union[Callable[[str, int, int], object], bool]
+"""Called with the phase, how much of it is done, and the total (0 if that is not known). True shows a bar."""

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde_json::{Value, json};
 use wonbon_documents::Progress;
 use wonbon_rule::{Bands, Rule};
 use wonbon_sketch::{FeatureMaker, FeatureParams, Seed};
@@ -194,6 +195,20 @@ impl FamilyConfig {
             Rule::Threshold(threshold) if exact => Some(threshold),
             _ => None,
         }
+    }
+
+    /// Everything here that decides the result, by the names that plans of runs have.
+    pub(crate) fn plan(&self) -> Value {
+        let Bands { bands, rows } = self.rule.bands();
+        json!({
+            "rule": self.rule.to_string(),
+            "family": self.family.to_string(),
+            "keep": self.keep.to_string(),
+            "shingle words": self.shingle_words,
+            "bands": [bands, rows],
+            "seed": self.seed.fingerprint().to_string(),
+            "engine": self.engine.to_string(),
+        })
     }
 
     /// How families are found, and why so.

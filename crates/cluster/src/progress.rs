@@ -40,8 +40,19 @@ impl PhaseClock {
         progress: &dyn Progress,
         work: impl FnOnce() -> Result<T, ClusterError>,
     ) -> Result<T, ClusterError> {
+        self.time_failing(phase, total, progress, work)
+    }
+
+    /// The same of work that fails in ways of its caller.
+    pub(crate) fn time_failing<T, E: From<ClusterError>>(
+        &self,
+        phase: &'static str,
+        total: u64,
+        progress: &dyn Progress,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
         if progress.stop_asked() {
-            return Err(ClusterError::Stopped);
+            return Err(ClusterError::Stopped.into());
         }
         progress.begin(phase, total);
         let (start, cpu) = (Instant::now(), cpu_time());

@@ -48,6 +48,13 @@ pub(crate) struct ShownFamily {
     pub(crate) copies: Vec<u32>,
 }
 
+impl ShownFamily {
+    /// Its original and the copies that are shown.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = u32> {
+        self.copies.iter().chain([&self.original]).copied()
+    }
+}
+
 /// The largest families, with some copies of each: those that differ first.
 pub(crate) fn shown_families(verdicts: &Verdicts, others: u32) -> Vec<ShownFamily> {
     let mut families: Vec<ShownFamily> = verdicts
@@ -181,7 +188,8 @@ impl Report<'_> {
             let told = self.verdicts.row(*copy);
             let alike = format!(" · {} · resemblance {:.3}", told.kind, told.resemblance);
             page.markup(html! { h3 { code { (id) } (alike) } });
-            if told.kind == Kind::Copy {
+            // Rows of a stream cannot be read again: there is no text of them.
+            if told.kind == Kind::Copy && !copied.is_empty() && !text.is_empty() {
                 page.differences(start(text, SHOWN_BYTES), start(copied, SHOWN_BYTES), AROUND);
             }
         }

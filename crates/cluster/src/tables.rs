@@ -9,6 +9,8 @@
 //!
 //! Guarantee: the same families, row by row, as `wonbon dedup` of the same rows in the same order.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -18,10 +20,12 @@ use wonbon_rule::{Kind, Rule};
 
 use crate::corpus::{Corpus, CorpusWriter, PieceColumns, note_document};
 use crate::deciding::FamilyConfig;
+use crate::dedup::{DedupSummary, count_missing_keys, find_repeated_ids};
 use crate::digest::{FamilyDigest, for_each_family_row};
 use crate::error::ClusterError;
 use crate::family_files::for_each_pair;
-use crate::progress::PhaseClock;
+use crate::progress::{PhaseClock, PhaseTime};
+use crate::report::{Report, ShownFamily, shown_families};
 use crate::sketching::Sketcher;
 use crate::stream::Scratch;
 use crate::strings::StringColumn;
@@ -55,6 +59,7 @@ pub struct Families {
     pairs: Option<PathBuf>,
     engine: String,
     compared: u64,
+    phases: Vec<PhaseTime>,
 }
 
 impl Families {
@@ -77,12 +82,14 @@ impl Families {
         let groups = config.method.rule.bands().bands;
         // A corpus that cannot be continued needs no notes on the way.
         let mut writer = CorpusWriter::open(folder, groups, &json!({"job": "tables"}), u64::MAX)?;
-        progress.begin("read", 0);
-        read_rows(against, &config, &mut writer, true, progress)?;
-        read_rows(tables, &config, &mut writer, false, progress)?;
-        let corpus = writer.finish()?;
+        let clock = PhaseClock::new();
+        let corpus = clock.time_failing("read", 0, progress, || {
+            read_rows(against, &config, &mut writer, true, progress)?;
+            read_rows(tables, &config, &mut writer, false, progress)?;
+            Ok::<_, E>(writer.finish()?)
+        })?;
         let pairs = config.pairs.then(|| folder.join(PAIRS));
-        let families = Self::decide(config, corpus, folder, pairs, progress)?;
+        let families = Self::decide(config, corpus, folder, pairs, clock, progress)?;
         scratch.keep();
         Ok(families)
     }
@@ -92,9 +99,10 @@ impl Families {
         corpus: Corpus,
         folder: &Path,
         pairs: Option<PathBuf>,
+        clock: PhaseClock,
         progress: &dyn Progress,
     ) -> Result<Self, ClusterError> {
-        let (clock, method) = (PhaseClock::new(), &config.method);
+        let method = &config.method;
         let others = corpus.read().others as u32;
         let representatives =
             clock.time("order", 0, progress, || method.representatives(&corpus, others))?;
@@ -103,8 +111,19 @@ impl Families {
         let compared = found.compared;
         let verdicts = Verdicts::new(&corpus, representatives, found.verdicts, others)?;
         let ids = corpus.ids()?;
-        let folder = folder.to_owned();
-        Ok(Families { config, corpus, ids, verdicts, others, folder, pairs, engine, compared })
+        let (folder, phases) = (folder.to_owned(), clock.finish());
+        Ok(Families {
+            config,
+            corpus,
+            ids,
+            verdicts,
+            others,
+            folder,
+            pairs,
+            engine,
+            compared,
+            phases,
+        })
     }
 
     /// The families at a higher threshold. Nothing is read again: the candidates are those of the lower
@@ -139,7 +158,8 @@ impl Families {
             let name = format!("{PAIRS}-{:016x}", threshold.to_bits());
             self.folder.join(name)
         });
-        let mut again = Self::decide(config, corpus, &self.folder, pairs, progress)?;
+        let clock = PhaseClock::new();
+        let mut again = Self::decide(config, corpus, &self.folder, pairs, clock, progress)?;
         again.engine = format!("the candidates of an earlier answer: {}", self.engine);
         Ok(again)
     }
@@ -185,6 +205,72 @@ impl Families {
             each(&self.ids.get(one)?, &self.ids.get(other)?, resemblance)
         })?;
         Ok(true)
+    }
+
+    /// The original of a row, counted from the first row of the other tables.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    #[must_use]
+    pub fn original_of(&self, row: u32) -> u32 {
+        self.verdicts.row(row + self.others).original
+    }
+
+    /// Words in a shingle.
+    #[must_use]
+    pub fn shingle_words(&self) -> NonZeroUsize {
+        self.config.method.shingle_words
+    }
+
+    /// The rows whose texts the report shows, ascending. Rows of the other tables are counted before all others.
+    #[must_use]
+    pub fn rows_in_report(&self) -> Vec<u32> {
+        let shown = shown_families(&self.verdicts, self.others);
+        let mut rows: Vec<u32> = shown.iter().flat_map(ShownFamily::documents).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+
+    /// The report of `wonbon dedup` as a page. `texts` has the texts of [`Families::rows_in_report`], in their order;
+    /// an empty one where the text is not at hand.
+    ///
+    /// # Errors
+    ///
+    /// If the corpus cannot be read.
+    pub fn report(&self, texts: Vec<String>) -> Result<String, ClusterError> {
+        let shown = shown_families(&self.verdicts, self.others);
+        let mut documents = BTreeMap::new();
+        for (row, text) in self.rows_in_report().into_iter().zip(texts) {
+            documents.insert(row, (self.ids.get(row)?, text));
+        }
+        let (method, read) = (&self.config.method, self.corpus.read());
+        let by_field = method.keep.may_lack_key();
+        let summary = DedupSummary {
+            rows: read.rows,
+            documents: self.len(),
+            others: self.others(),
+            skipped: 0,
+            skipped_first: Vec::new(),
+            repeated_ids: find_repeated_ids(&self.corpus, self.others)?,
+            without_key: if by_field { count_missing_keys(&self.corpus)? } else { 0 },
+            kinds: self.kinds(),
+            families: self.family_sizes().count() as u64,
+            compared: self.compared,
+            pairs: None,
+            passages: None,
+            digest: String::new(),
+            engine: self.engine.clone(),
+            input_bytes: read.input_bytes,
+            text_bytes: read.text_bytes,
+            phases: self.phases.clone(),
+            plan: method.plan(),
+        };
+        let (others, families, verdicts) = (self.others, &shown[..], &self.verdicts);
+        let report =
+            Report { summary: &summary, verdicts, others, families, documents: &documents };
+        Ok(report.page())
     }
 
     /// How many rows are of each kind.

@@ -2,15 +2,17 @@
 //!
 //! Why only those: a table may carry columns of anything (embeddings, pictures) that nobody has to look at, and
 //! whose bytes say nothing about how much text there is.
+//!
+//! Cost: a batch has some megabytes of text, however large the arrays are that come; nothing is copied.
 
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, new_null_array};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, FieldRef, Schema};
 use pyo3::prelude::*;
-use wonbon_documents::{ChosenFields, FieldNames, MAX_DOCUMENT_BYTES};
+use wonbon_documents::{ChosenFields, FieldNames};
 
-use crate::capsule;
+use crate::columns;
 use crate::failure::Failure;
 use crate::input::{Arrays, as_batch};
 
@@ -19,6 +21,10 @@ pub(crate) struct Batches {
     arrays: Arrays,
     fields: FieldNames,
     ranking: Option<String>,
+    /// What was not handed out yet of the current array: a table may come as one array of gigabytes.
+    rest: Option<ArrayRef>,
+    /// Rows that were handed out.
+    rows: usize,
 }
 
 /// A column that is named in a request, and what for.
@@ -67,7 +73,7 @@ impl Batches {
                 list(&names)
             )));
         }
-        Ok(Batches { arrays, fields, ranking: ranking.map(str::to_owned) })
+        Ok(Batches { arrays, fields, ranking: ranking.map(str::to_owned), rest: None, rows: 0 })
     }
 
     /// The batches of another table, read by the same names.
@@ -86,7 +92,7 @@ impl Batches {
                 fields.text, fields.html
             )));
         }
-        Ok(Batches { arrays, fields: fields.clone(), ranking: None })
+        Ok(Batches { arrays, fields: fields.clone(), ranking: None, rest: None, rows: 0 })
     }
 
     /// Which column means what.
@@ -94,28 +100,43 @@ impl Batches {
         &self.fields
     }
 
-    fn batch_of(&self, array: &ArrayRef) -> Result<RecordBatch, Failure> {
-        let text = &self.fields.text;
+    /// Whether a column of this name is read.
+    fn reads(&self, name: &str) -> bool {
+        self.fields.all().into_iter().chain(self.ranking.as_deref()).any(|wanted| wanted == name)
+    }
+
+    /// The columns of an array that are read, with their names.
+    fn columns_of(&self, array: &ArrayRef) -> Result<Vec<(FieldRef, ArrayRef)>, Failure> {
         if !matches!(array.data_type(), DataType::Struct(_)) {
-            let field = Field::new(text, array.data_type().clone(), true);
-            let column = checked(text, array)?;
-            return Ok(RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column])?);
+            let field = Field::new(&self.fields.text, array.data_type().clone(), true);
+            return Ok(vec![(Arc::new(field), Arc::clone(array))]);
         }
         let batch = as_batch(array)?;
-        let wanted: Vec<&str> =
-            self.fields.all().into_iter().chain(self.ranking.as_deref()).collect();
         let schema = batch.schema();
-        let (mut fields, mut columns) = (Vec::new(), Vec::new());
-        for (field, column) in schema.fields().iter().zip(batch.columns()) {
-            if wanted.contains(&field.name().as_str()) {
-                columns.push(checked(field.name(), column)?);
-                fields.push(Arc::clone(field));
-            }
+        let columns = schema.fields().iter().cloned().zip(batch.columns().iter().cloned());
+        Ok(columns.filter(|(field, _)| self.reads(field.name())).collect())
+    }
+
+    /// The first rows of an array, checked; the others wait.
+    fn cut(&mut self, array: &ArrayRef) -> Result<RecordBatch, Failure> {
+        let columns = self.columns_of(array)?;
+        let rows = columns.iter().map(|(_, column)| columns::rows_at_once(column)).min();
+        let rows = rows.unwrap_or(array.len());
+        if rows < array.len() {
+            self.rest = Some(array.slice(rows, array.len() - rows));
         }
+        let first = self.rows;
+        self.rows += rows;
         if columns.is_empty() {
             // A batch has as many rows as its columns: rows without any of them are texts of nothing.
-            fields.push(Arc::new(Field::new(text, DataType::Null, true)));
-            columns.push(new_null_array(&DataType::Null, batch.num_rows()));
+            let field = Field::new(&self.fields.text, DataType::Null, true);
+            let nothing = new_null_array(&DataType::Null, rows);
+            return Ok(RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![nothing])?);
+        }
+        let (fields, columns): (Vec<_>, Vec<_>) =
+            columns.into_iter().map(|(field, column)| (field, column.slice(0, rows))).unzip();
+        for (field, column) in fields.iter().zip(&columns) {
+            columns::check(column, &format!("column `{}`", field.name()), first)?;
         }
         Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
     }
@@ -125,8 +146,11 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let array = self.arrays.next()?;
-        Some(array.and_then(|array| self.batch_of(&array)))
+        let array = match self.rest.take() {
+            Some(rest) => Ok(rest),
+            None => self.arrays.next()?,
+        };
+        Some(array.and_then(|array| self.cut(&array)))
     }
 }
 
@@ -146,19 +170,4 @@ fn check_columns(named: &[Named<'_>], names: &[String]) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// A column whose strings are what they say, and no longer than a document may be.
-fn checked(name: &str, column: &ArrayRef) -> Result<ArrayRef, Failure> {
-    capsule::check(column)
-        .map_err(|error| Failure::column(format!("column `{name}` is damaged: {error}")))?;
-    let size = column.to_data().get_slice_memory_size().unwrap_or(usize::MAX);
-    if size > MAX_DOCUMENT_BYTES
-        && let Some((row, bytes)) = crate::columns::first_too_long(column)
-    {
-        return Err(Failure::column(format!(
-            "column `{name}` has {bytes} bytes in row {row}, more than the {MAX_DOCUMENT_BYTES} a document may have"
-        )));
-    }
-    Ok(Arc::clone(column))
 }

@@ -1,7 +1,8 @@
 //! Columns of texts and pages: what stands in a row, whatever the column's type is.
 //!
-//! Cost: a type is looked at once for each row; strings are borrowed from the column. A column is checked for
-//! UTF-8 once, when it comes in.
+//! Cost: a type is looked at once for each row; strings are borrowed from the column. Every string is checked for
+//! UTF-8 once, [`BYTES_AT_ONCE`] at a time: an array may be a whole table, and nobody hears a request to stop
+//! while it is checked.
 
 use std::sync::Arc;
 
@@ -63,26 +64,16 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A column of strings; `name` stands in the sentence about another.
-    pub(crate) fn new(array: ArrayRef, name: &str, wanted: Wanted) -> Result<Self, Failure> {
-        capsule::check(&array)
-            .map_err(|error| Failure::column(format!("{name} is damaged: {error}")))?;
+    /// A column of strings; `name` stands in the sentence about another, and rows are counted from `first`.
+    fn new(array: ArrayRef, name: &str, wanted: Wanted, first: usize) -> Result<Self, Failure> {
+        check(&array, name, first)?;
         let kind = array.data_type().clone();
         let column =
             Column::of(array).filter(|column| wanted == Wanted::Pages || !column.is_bytes());
-        let Some(column) = column else {
+        column.ok_or_else(|| {
             let what = if wanted == Wanted::Texts { "texts" } else { "texts or bytes" };
-            return Err(Failure::column(format!(
-                "{name} must hold {what}, not {}",
-                name_of(&kind)
-            )));
-        };
-        match column.first_too_long() {
-            None => Ok(column),
-            Some((row, bytes)) => Err(Failure::column(format!(
-                "{name} has {bytes} bytes in row {row}, more than the {MAX_DOCUMENT_BYTES} a document may have"
-            ))),
-        }
+            Failure::column(format!("{name} must hold {what}, not {}", name_of(&kind)))
+        })
     }
 
     /// A column of strings that were checked; none of anything else.
@@ -116,12 +107,6 @@ impl Column {
         )
     }
 
-    /// The first row that is longer than a document may be, and how long it is.
-    fn first_too_long(&self) -> Option<(usize, usize)> {
-        let lengths = (0..self.len()).map(|row| self.get(row).len());
-        lengths.enumerate().find(|(_, length)| *length > MAX_DOCUMENT_BYTES)
-    }
-
     /// How many rows it has.
     pub(crate) fn len(&self) -> usize {
         self.array.len()
@@ -148,9 +133,65 @@ impl Column {
     }
 }
 
-/// The first row of a column of strings that is longer than a document may be, and how long it is.
-pub(crate) fn first_too_long(array: &ArrayRef) -> Option<(usize, usize)> {
-    Column::of(ArrayRef::clone(array))?.first_too_long()
+/// The lengths of strings, read off where they end: the strings may still be damaged. None of other types.
+fn lengths(array: &dyn Array) -> Option<Box<dyn Iterator<Item = usize> + '_>> {
+    fn between<T: Copy + Into<i64>>(ends: &[T]) -> Box<dyn Iterator<Item = usize> + '_> {
+        Box::new(ends.windows(2).map(|ends| {
+            let (start, end): (i64, i64) = (ends[0].into(), ends[1].into());
+            usize::try_from(end.wrapping_sub(start)).unwrap_or(0)
+        }))
+    }
+    fn of_views(views: &[u128]) -> Box<dyn Iterator<Item = usize> + '_> {
+        // The lowest four bytes of a view are the length.
+        Box::new(views.iter().map(|&view| view as u32 as usize))
+    }
+    Some(match array.data_type() {
+        DataType::Utf8 => between(array.as_string::<i32>().value_offsets()),
+        DataType::LargeUtf8 => between(array.as_string::<i64>().value_offsets()),
+        DataType::Binary => between(array.as_binary::<i32>().value_offsets()),
+        DataType::LargeBinary => between(array.as_binary::<i64>().value_offsets()),
+        DataType::Utf8View => of_views(array.as_string_view().views()),
+        DataType::BinaryView => of_views(array.as_binary_view().views()),
+        _ => return None,
+    })
+}
+
+/// Bytes of strings that are checked at a time.
+const BYTES_AT_ONCE: usize = 4 << 20;
+
+/// How many of the first rows of a column are checked at a time. A dictionary is one piece: its values are checked
+/// as a whole.
+pub(crate) fn rows_at_once(array: &dyn Array) -> usize {
+    let Some(lengths) = lengths(array) else { return array.len() };
+    let sums = lengths.scan(0, |sum, length| {
+        *sum += length;
+        Some(*sum)
+    });
+    sums.take_while(|&sum| sum <= BYTES_AT_ONCE).count().max(1).min(array.len())
+}
+
+/// Whether a column is what it says: no string longer than a document may be, and all of them UTF-8. `name` stands in
+/// the sentence about another, and rows are counted from `first`.
+pub(crate) fn check(array: &ArrayRef, name: &str, first: usize) -> Result<(), Failure> {
+    // The lengths first: a string of gigabytes is not looked at.
+    let too_long = |(_, length): &(usize, usize)| *length > MAX_DOCUMENT_BYTES;
+    let mut found = lengths(array).and_then(|lengths| lengths.enumerate().find(too_long));
+    if found.is_none() {
+        capsule::check(array)
+            .map_err(|error| Failure::column(format!("{name} is damaged: {error}")))?;
+        if matches!(array.data_type(), DataType::Dictionary(_, _))
+            && let Some(column) = Column::of(ArrayRef::clone(array))
+        {
+            let lengths = (0..column.len()).map(|row| column.get(row).len());
+            found = lengths.enumerate().find(too_long);
+        }
+    }
+    found.map_or(Ok(()), |(row, bytes)| {
+        let row = first + row;
+        Err(Failure::column(format!(
+            "{name} has {bytes} bytes in row {row}, more than the {MAX_DOCUMENT_BYTES} a document may have"
+        )))
+    })
 }
 
 /// The type of a column in a word.
@@ -193,13 +234,18 @@ pub(crate) struct ColumnPieces {
     arrays: Arrays,
     name: String,
     wanted: Wanted,
+    /// What was not checked yet of the current array.
+    rest: Option<ArrayRef>,
+    /// Rows that were checked.
+    checked: usize,
     column: Option<Column>,
     next: usize,
 }
 
 impl ColumnPieces {
     pub(crate) fn new(arrays: Arrays, name: &str, wanted: Wanted) -> Self {
-        ColumnPieces { arrays, name: name.to_owned(), wanted, column: None, next: 0 }
+        let name = name.to_owned();
+        ColumnPieces { arrays, name, wanted, rest: None, checked: 0, column: None, next: 0 }
     }
 
     /// The next rows; `false` at the end.
@@ -216,14 +262,25 @@ impl ColumnPieces {
                 *rows = Rows { column: Some(column.clone()), range: start..self.next };
                 return Ok(true);
             }
-            let Some(array) = self.arrays.next().transpose()? else { return Ok(false) };
-            let array = match array.data_type() {
-                DataType::Struct(fields) if fields.len() == 1 => {
-                    array.as_struct().column(0).clone()
+            let array = match self.rest.take() {
+                Some(rest) => rest,
+                None => {
+                    let Some(array) = self.arrays.next().transpose()? else { return Ok(false) };
+                    match array.data_type() {
+                        DataType::Struct(fields) if fields.len() == 1 => {
+                            array.as_struct().column(0).clone()
+                        }
+                        _ => array,
+                    }
                 }
-                _ => array,
             };
-            self.column = Some(Column::new(array, &self.name, self.wanted)?);
+            let rows = rows_at_once(&array);
+            if rows < array.len() {
+                self.rest = Some(array.slice(rows, array.len() - rows));
+            }
+            let column = Column::new(array.slice(0, rows), &self.name, self.wanted, self.checked)?;
+            self.checked += rows;
+            self.column = Some(column);
             self.next = 0;
         }
     }

@@ -20,6 +20,7 @@ use wonbon_cluster::deciding::FamilyConfig;
 use wonbon_cluster::dedup::DedupConfig;
 use wonbon_cluster::tables::{Families, TableConfig};
 use wonbon_documents::ChosenFields;
+use wonbon_progress::Progress;
 
 use crate::batches::Batches;
 use crate::capsule;
@@ -28,6 +29,9 @@ use crate::options;
 use crate::table::Table;
 use crate::watched;
 
+/// Rows of an answer that are written between two looks at whether to stop.
+const STOP_ROWS: usize = 1 << 14;
+
 /// The families of a table.
 #[pyclass(frozen, module = "wonbon._wonbon")]
 pub(crate) struct FamilyCore {
@@ -35,16 +39,19 @@ pub(crate) struct FamilyCore {
     table: Table,
     kept: BooleanArray,
     digest: String,
-    text: String,
 }
 
 impl FamilyCore {
-    fn new(families: Families) -> Result<Self, Failure> {
-        let text = families.fields().text.clone();
+    fn new(families: Families, progress: &dyn Progress) -> Result<Self, Failure> {
         let (mut ids, mut originals) = (LargeStringBuilder::new(), LargeStringBuilder::new());
         let (mut kinds, mut numbers) = (StringBuilder::new(), UInt32Builder::new());
         let (mut resemblances, mut kept) = (Float64Builder::new(), BooleanBuilder::new());
+        let mut rows = 0_usize;
         let digest = families.for_each(|id, row, original| {
+            rows += 1;
+            if rows.is_multiple_of(STOP_ROWS) && progress.stop_asked() {
+                return Err(ClusterError::Stopped);
+            }
             ids.append_value(id);
             kinds.append_value(row.kind.name());
             numbers.append_option(row.family);
@@ -69,7 +76,7 @@ impl FamilyCore {
         ];
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns)?;
         let table = Table::new(schema, vec![batch]);
-        Ok(FamilyCore { families, table, kept: kept.finish(), digest: digest.to_string(), text })
+        Ok(FamilyCore { families, table, kept: kept.finish(), digest: digest.to_string() })
     }
 }
 
@@ -98,10 +105,40 @@ impl FamilyCore {
         &self.digest
     }
 
-    /// The column that was taken for the text.
+    /// The columns that were taken for the text and for the page.
     #[getter]
-    fn text_column(&self) -> &str {
-        &self.text
+    fn content_columns(&self) -> (&str, &str) {
+        let fields = self.families.fields();
+        (&fields.text, &fields.html)
+    }
+
+    /// How many rows of other tables come before the first one.
+    #[getter]
+    fn others(&self) -> u64 {
+        self.families.others()
+    }
+
+    /// Words in a shingle.
+    #[getter]
+    fn shingle(&self) -> usize {
+        self.families.shingle_words().get()
+    }
+
+    /// Where the original of a row stands; rows of other tables are counted before all others.
+    fn original_of(&self, row: u32) -> Result<u32, Failure> {
+        let original =
+            (u64::from(row) < self.families.len()).then(|| self.families.original_of(row));
+        original.ok_or_else(|| Failure::request(format!("there is no row {row}")))
+    }
+
+    /// The rows whose texts the report shows; those of other tables are counted before all others.
+    fn rows_in_report(&self) -> Vec<u32> {
+        self.families.rows_in_report()
+    }
+
+    /// The report as a page, with the texts of those rows.
+    fn report(&self, py: Python<'_>, texts: Vec<String>) -> Result<String, Failure> {
+        py.detach(|| Ok(self.families.report(texts)?))
     }
 
     /// The numbers, as JSON.
@@ -160,7 +197,7 @@ impl FamilyCore {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> Result<FamilyCore, Failure> {
         watched::run(py, progress, |watched| {
-            FamilyCore::new(self.families.again(threshold, watched)?)
+            FamilyCore::new(self.families.again(threshold, watched)?, watched)
         })
     }
 }
@@ -235,7 +272,7 @@ pub(crate) fn dedup_table(
     watched::run(py, progress, |watched| {
         let others = against.into_iter().flatten();
         let families = Families::find::<Failure>(tables, others, config, &folder, watched)?;
-        FamilyCore::new(families)
+        FamilyCore::new(families, watched)
     })
 }
 

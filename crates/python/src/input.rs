@@ -19,6 +19,7 @@ use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StructArray, TimestampMicrosecondArray,
 };
 use arrow_schema::{DataType, Field, FieldRef, Schema};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyList, PyString,
@@ -202,15 +203,18 @@ impl Strings {
     fn push(&mut self, item: &Bound<'_, PyAny>) -> Result<bool, Failure> {
         if let Ok(text) = item.cast::<PyString>() {
             let row = self.first_row + self.rows;
-            let text = text.to_str().map_err(|_| {
+            let wrong = || {
                 Failure::column(format!(
                     "text {row} holds half of a surrogate pair: it is no Unicode"
                 ))
-            })?;
-            self.length += text.len();
-            match &mut self.bytes {
-                Some(bytes) => bytes.append_value(text),
-                None => self.texts.append_value(text),
+            };
+            // The interpreter keeps the UTF-8 of a text beside it once it was asked for in place, unless the text is
+            // ASCII: a list of texts would grow to twice its size and stay so.
+            if text.call_method0(intern!(text.py(), "isascii"))?.is_truthy()? {
+                self.push_text(text.to_str().map_err(|_| wrong())?);
+            } else {
+                let bytes = text.encode_utf8().map_err(|_| wrong())?;
+                self.push_text(std::str::from_utf8(bytes.as_bytes()).map_err(|_| wrong())?);
             }
         } else if let Ok(content) = item.cast::<PyBytes>() {
             self.push_bytes(content.as_bytes());
@@ -226,6 +230,14 @@ impl Strings {
         }
         self.rows += 1;
         Ok(true)
+    }
+
+    fn push_text(&mut self, text: &str) {
+        self.length += text.len();
+        match &mut self.bytes {
+            Some(bytes) => bytes.append_value(text),
+            None => self.texts.append_value(text),
+        }
     }
 
     fn push_bytes(&mut self, content: &[u8]) {

@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use wonbon_progress::Progress;
 
 use crate::failure::Failure;
@@ -81,7 +82,7 @@ pub(crate) fn end(py: Python<'_>) {
 }
 
 /// Does long work without the interpreter. `callback` is called with the phase, what is done and the total
-/// (0 where it is not known) whenever they have changed.
+/// (0 where it is not known) whenever they have changed; True stands for the bar of `wonbon._progress`.
 ///
 /// # Errors
 ///
@@ -92,10 +93,18 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce(&Watched) -> Result<T, Failure> + Send,
 ) -> Result<T, Failure> {
     let watched = Watched::default();
-    let callback = callback.filter(|callback| !callback.is_none()).map(|one| one.clone().unbind());
+    let callback = callback.filter(|callback| !callback.is_none());
+    let bar = match callback.map(|callback| callback.cast::<PyBool>()) {
+        Some(Ok(wanted)) if wanted.is_true() => {
+            Some(py.import("wonbon._progress")?.getattr("Bar")?.call0()?.unbind())
+        }
+        _ => None,
+    };
+    let own = callback.filter(|callback| !callback.is_instance_of::<PyBool>());
+    let own = own.map(|own| own.clone().unbind());
     let (sender, ended) = channel();
-    let (watched, callback) = (&watched, callback.as_ref());
-    py.detach(move || {
+    let (watched, callback) = (&watched, bar.as_ref().or(own.as_ref()));
+    let result = py.detach(move || {
         let result = std::thread::scope(|scope| {
             scope.spawn(move || {
                 // Nobody receives only if the caller panicked.
@@ -139,5 +148,9 @@ pub(crate) fn run<T: Send>(
             std::thread::park();
         }
         result
-    })
+    });
+    if let Some(bar) = bar {
+        bar.call_method1(py, "close", (result.is_ok(),))?;
+    }
+    result
 }

@@ -30,7 +30,7 @@ use crate::corpus::{Corpus, CorpusSource};
 use crate::deciding::FamilyConfig;
 use crate::digest::FamilyDigest;
 use crate::error::{ClusterError, io};
-use crate::families::{Assignment, FamilyKind};
+use crate::families::Assignment;
 use crate::family_files::{write_family_lines, write_family_table, write_pairs};
 use crate::kept_rows::KeptRows;
 use crate::order::Representatives;
@@ -44,9 +44,9 @@ use crate::sketching::Sketcher;
 use crate::strings::StringColumn;
 use crate::verdicts::Verdicts;
 use decided::Decided;
-use summary::{NAMED, count_missing_keys, find_repeated_ids};
+use summary::NAMED;
 
-pub(crate) use summary::count_kinds;
+pub(crate) use summary::{count_kinds, count_missing_keys, find_repeated_ids};
 
 pub(crate) use passages::check_passage_words;
 pub use passages::{MOST_PASSAGE_WORDS, PASSAGE_WORDS, PassageOptions, PassageSummary};
@@ -179,7 +179,7 @@ impl<'a> Job<'a> {
         inputs.strict = config.strict;
         inputs.limits = config.limits;
         inputs.unpack = folder.work();
-        let plan = plan(config, bands, &inputs);
+        let plan = plan(config, &inputs);
         folder.open()?;
         Ok(Job { config, inputs, other_files, earlier, bands, plan, folder })
     }
@@ -430,8 +430,7 @@ impl<'a> Job<'a> {
 fn documents_of(shown: &[ShownFamily], corpus: &Corpus) -> Vec<u32> {
     let mut documents: Vec<u32> = shown
         .iter()
-        .flat_map(|family| family.copies.iter().chain([&family.original]))
-        .copied()
+        .flat_map(ShownFamily::documents)
         .filter(|&document| u64::from(document) >= corpus.read().imported)
         .collect();
     documents.sort_unstable();
@@ -456,27 +455,14 @@ fn publish_pairs(from: &Path, to: &Path) -> Result<(), ClusterError> {
 }
 
 /// Everything that decides the result: what must be equal for a run to continue another's work.
-fn plan(config: &DedupConfig, bands: Bands, inputs: &Inputs) -> Value {
-    let method = &config.method;
-    let family = match method.family {
-        FamilyKind::Star => "star",
-        FamilyKind::Linked => "linked",
-    };
-    let mut own = json!({
-        "rule": method.rule.to_string(),
-        "family": family,
-        "keep": method.keep.to_string(),
-        "shingle words": method.shingle_words,
-        "bands": [bands.bands, bands.rows],
-        "seed": method.seed.fingerprint().to_string(),
-        "engine": format!("{:?}", method.engine).to_lowercase(),
-        "against": config.against,
-        "save sketches": config.save_sketches,
-        "annotate": config.annotate,
-        "pairs": config.pairs,
-    });
-    if let (Some(passages), Value::Object(own)) = (&config.passages, &mut own) {
-        own.insert("passages".to_owned(), passages.plan());
+fn plan(config: &DedupConfig, inputs: &Inputs) -> Value {
+    let mut own = config.method.plan();
+    own["against"] = json!(config.against);
+    own["save sketches"] = json!(config.save_sketches);
+    own["annotate"] = json!(config.annotate);
+    own["pairs"] = json!(config.pairs);
+    if let Some(passages) = &config.passages {
+        own["passages"] = passages.plan();
     }
     run_folder::plan(own, &config.fields, config.dates, config.strict, inputs)
 }

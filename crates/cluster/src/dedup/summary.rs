@@ -84,7 +84,7 @@ pub(crate) fn count_kinds(verdicts: &Verdicts, others: u32) -> Vec<(Kind, u64)> 
 }
 
 /// How many documents lack the key that decides which of a family stays.
-pub(super) fn count_missing_keys(corpus: &Corpus) -> Result<u64, ClusterError> {
+pub(crate) fn count_missing_keys(corpus: &Corpus) -> Result<u64, ClusterError> {
     let mut missing = 0;
     corpus.keys()?.for_each(|_, key| {
         missing += u64::from(key == MISSING);
@@ -94,7 +94,7 @@ pub(super) fn count_missing_keys(corpus: &Corpus) -> Result<u64, ClusterError> {
 }
 
 /// Ids that several documents from number `others` on have: how many, and the first of them.
-pub(super) fn find_repeated_ids(
+pub(crate) fn find_repeated_ids(
     corpus: &Corpus,
     others: u32,
 ) -> Result<(u64, Vec<String>), ClusterError> {

@@ -344,7 +344,15 @@ impl FormatRows for TableRows {
 
 /// Bytes of the rows of a batch, which may be a few of many that share their memory.
 pub(crate) fn bytes_of_rows(batch: &RecordBatch) -> u64 {
-    let bytes = |column: &Arc<dyn Array>| column.to_data().get_slice_memory_size().unwrap_or(0);
+    // The lowest four bytes of a view are the length of its string; Arrow counts all buffers that views of the
+    // column point to, also for a few of its rows.
+    let of_views =
+        |views: &[u128]| views.iter().map(|&view| 16 + view as u32 as usize).sum::<usize>();
+    let bytes = |column: &Arc<dyn Array>| match column.data_type() {
+        DataType::Utf8View => of_views(column.as_string_view().views()),
+        DataType::BinaryView => of_views(column.as_binary_view().views()),
+        _ => column.to_data().get_slice_memory_size().unwrap_or(0),
+    };
     batch.columns().iter().map(|column| bytes(column) as u64).sum()
 }
 
