@@ -114,7 +114,7 @@ fn child(folder: &Path, ports: &[u16]) -> Child {
 #[test]
 fn a_crawl_killed_at_random_moments_ends_with_the_same_pages_and_a_clean_archive() {
     let kills: usize =
-        std::env::var("WONBON_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
+        wonbon_testkit::long::share(wonbon_testkit::long::number("WONBON_KILLS", 20));
     let (hosts, ports) = hosts();
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("crawl");
