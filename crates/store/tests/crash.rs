@@ -12,8 +12,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use wonbon_testkit::long;
 use wonbon_store::{By, Decision, NewDocument, Store};
+use wonbon_testkit::long;
 use wonbon_time::Timestamp;
 
 const CLIENTS: u64 = 4;

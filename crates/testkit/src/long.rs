@@ -44,6 +44,7 @@ pub fn random(purpose: u64) -> Random {
 
 /// Prints what was counted, for people and for the table of scripts/hard.sh.
 pub fn report(what: &str, counts: &[(&str, u64)]) {
-    let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let counts: Vec<String> =
+        counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
     println!("counted | {what} | {}", counts.join(", "));
 }

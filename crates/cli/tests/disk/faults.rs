@@ -162,8 +162,7 @@ impl Case<'_> {
         let mut counts = Counts::default();
         let cells: Vec<(u64, Failure)> = match is_long() {
             true => of_this_part(
-                (0..operations)
-                    .flat_map(|operation| FAILURES.map(|failure| (operation, failure))),
+                (0..operations).flat_map(|operation| FAILURES.map(|failure| (operation, failure))),
             ),
             false => {
                 let every = FAILURES.into_iter().enumerate();

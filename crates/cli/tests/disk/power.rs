@@ -24,13 +24,7 @@ fn number_of_cuts(percent: u64) -> usize {
 }
 
 /// Checks a cut; a failed check says which cut it was.
-fn each_cut(
-    name: &str,
-    place: &Place,
-    recording: &Recording,
-    number: usize,
-    check: impl Fn(Cut),
-) {
+fn each_cut(name: &str, place: &Place, recording: &Recording, number: usize, check: impl Fn(Cut)) {
     assert!(recording.len() > 10, "{} operations", recording.len());
     for cut in recording.cuts(number, 16 + (long::part().0 << 32)) {
         place.cut(recording, cut);

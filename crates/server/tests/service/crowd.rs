@@ -43,7 +43,9 @@ fn bad_client(address: SocketAddr, number: u64) -> TcpStream {
         0 => String::new(),
         1 => "GET /healthz HTTP/1.1\r\nhost: 127".to_owned(),
         2 => format!("GET /v1/documents/long HTTP/1.1\r\n{host}\r\n"),
-        3 => format!("POST /v1/check HTTP/1.1\r\n{host}content-type: application/json\r\ncontent-length: 90\r\n\r\n{{"),
+        3 => format!(
+            "POST /v1/check HTTP/1.1\r\n{host}content-type: application/json\r\ncontent-length: 90\r\n\r\n{{"
+        ),
         _ => format!(
             "POST /v1/documents HTTP/1.1\r\n{host}content-type: application/x-ndjson\r\ncontent-length: {}\r\n\r\n{}",
             1 << 30,
@@ -88,7 +90,8 @@ fn check_often(address: SocketAddr) -> Vec<Duration> {
 #[test]
 fn a_crowd_of_bad_clients_keeps_nobody_from_an_answer() {
     let clients = long::number("WONBON_CONNECTIONS", 300);
-    let limit = Rlimit { current: getrlimit(Resource::Nofile).maximum, ..getrlimit(Resource::Nofile) };
+    let limit =
+        Rlimit { current: getrlimit(Resource::Nofile).maximum, ..getrlimit(Resource::Nofile) };
     setrlimit(Resource::Nofile, limit).unwrap();
     let folder = tempfile::tempdir().unwrap();
     // A process of its own: both ends of 10,000 connections are more files than one may have.
