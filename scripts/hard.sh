@@ -35,7 +35,7 @@ SECTIONS=(
   "join-thresholds|1|five join algorithms on real sets at seven thresholds (two in test.sh)"
   "passages-suffixes|1|passages of six shared corpora as an array of suffixes has them (one in test.sh)"
   "fuzz|16|an hour of libFuzzer for each target (the corpora and inputs near them in test.sh)"
-  "memory-checks|1|tests of the unsafe modules under valgrind (not in test.sh)"
+  "memory-checks|1|tests of the unsafe modules under AddressSanitizer and valgrind (not in test.sh)"
   "mutants|1|every small mistake in the code that decides, caught by the plain tests (not in test.sh)"
   "mutants-by-hand|1|larger mistakes there (only that they apply in test.sh)"
   "dependencies|1|licences, sources, bans and advisories by cargo-deny (without advisories in test.sh)"
@@ -58,7 +58,7 @@ hard_service_kills() { WONBON_KILLS=2000 WONBON_WRITERS=8 cargo test -p wonbon-s
 hard_crawl_kills() { WONBON_KILLS=50 cargo test -p wonbon-crawl --test toy_web_crash -- --nocapture; }
 hard_crawl_memory() { cargo test -p wonbon-crawl --test toy_web_memory -- --ignored --nocapture; }
 hard_fuzz() { bash scripts/fuzz.sh; }
-hard_memory_checks() { bash scripts/valgrind.sh; }
+hard_memory_checks() { bash scripts/memory.sh; }
 hard_mutants() { python3 scripts/mutate.py; }
 hard_mutants_by_hand() { python3 scripts/mutants.py; }
 hard_index_colliding() { WONBON_COLLIDING=1000000 cargo test -p wonbon-index --test colliding -- --nocapture; }

@@ -40,8 +40,8 @@ CRATES = [
     ("app", ["tokens.rs"], ["--lib"]),
     ("crawl", ["guard.rs", "scope.rs", "robots/mod.rs", "robots/directives.rs"],
      ["--lib", "--test", "guard", "--test", "addresses", "--test", "robots", "--test", "robots_rfc"]),
-    ("cluster", ["walk.rs"], ["--lib", "--test", "families", "--test", "stream"]),
-    ("store", ["judge.rs", "families.rs"], ["--lib", "--test", "model", "--test", "decisions", "--test", "questions"]),
+    ("cluster", ["walk.rs"], ["--test", "families", "--test", "stream"]),
+    ("store", ["judge.rs", "families.rs"], ["--test", "model", "--test", "decisions", "--test", "questions"]),
     ("server", ["guard.rs"], ["--lib", "--test", "service"]),
 ]
 
@@ -308,7 +308,9 @@ def compiled(crate, files, arguments, parse):
             names.update(mutated.names)
             first = mutated.next
         (folder / "src" / "lib.rs").write_text(originals["lib.rs"] + SWITCH)
-        command = ["cargo", "check", "-p", f"wonbon-{crate}", "--lib", *messages]
+        # With the features of the whole workspace, so that dependencies are those of scripts/test.sh.
+        which = ["-p", f"wonbon-{crate}"] if "--lib" in arguments else ["--workspace"]
+        command = ["cargo", "test", "--no-run", *which, *arguments, *messages]
         checked = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True)
         if checked.returncode == 0:
             break
@@ -327,12 +329,8 @@ def compiled(crate, files, arguments, parse):
             sys.exit(f"error: {crate} does not compile\n{checked.stdout[-3000:]}{checked.stderr[-3000:]}")
     else:
         sys.exit(f"error: {crate} does not compile")
-    command = ["cargo", "test", "--no-run", "-p", f"wonbon-{crate}", *arguments, *messages]
-    built = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True)
-    if built.returncode:
-        sys.exit(f"error: the tests of {crate} do not compile\n{built.stderr[-3000:]}")
     programs = []
-    for line in built.stdout.splitlines():
+    for line in checked.stdout.splitlines():
         message = json.loads(line)
         if message.get("reason") == "compiler-artifact" and message["profile"]["test"] and message["executable"]:
             programs.append(message["executable"])

@@ -74,16 +74,20 @@ fn range(bytes: &[u8], random: &mut Random) -> std::ops::Range<usize> {
     let from = random.below(bytes.len() as u64) as usize;
     // Mostly a few bytes, sometimes everything to the end.
     let most = bytes.len() - from;
-    let length = 1 + random.below((1 << random.below(12)).min(most as u64)) as usize;
-    from..from + length.min(most)
+    let scale = 1 << random.below(12);
+    let length = 1 + random.below(scale.min(most as u64)) as usize;
+    from..from + length
+}
+
+fn pick<'a>(corpus: &'a [Vec<u8>], random: &mut Random) -> &'a Vec<u8> {
+    &corpus[random.below(corpus.len() as u64) as usize]
 }
 
 /// An input of the corpus with up to eight changes.
 fn mutate(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
-    let pick = |random: &mut Random| &corpus[random.below(corpus.len() as u64) as usize];
-    let mut bytes = pick(random).clone();
+    let mut bytes = pick(corpus, random).clone();
     for _ in 0..=random.below(8) {
-        let other = pick(random);
+        let other = pick(corpus, random);
         if bytes.is_empty() {
             bytes.clone_from(other);
             continue;
