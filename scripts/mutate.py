@@ -37,6 +37,7 @@ PARSER = ["tree-sitter==0.26.0", "tree-sitter-rust==0.24.2"]
 # Crate, files that decide, test programs that have to notice.
 CRATES = [
     ("rule", ["rule.rs", "bands.rs", "kind.rs", "verdict.rs"], ["--lib", "--tests"]),
+    ("files", ["partial_folder.rs", "replace.rs", "lock.rs", "private.rs"], ["--lib"]),
     ("app", ["tokens.rs"], ["--lib"]),
     ("crawl", ["guard.rs", "scope.rs", "robots/mod.rs", "robots/directives.rs"],
      ["--lib", "--test", "guard", "--test", "addresses", "--test", "robots", "--test", "robots_rfc"]),
