@@ -1,6 +1,7 @@
 //! Whatever bytes call themselves a Parquet file, its rows are documents or what is wrong is told, within bounds.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 use wonbon_documents::{
     FieldNames, InputError, Inputs, Limits, PieceOutput, Reading, for_each_document,
@@ -14,7 +15,13 @@ const MOST: usize = 1 << 20;
 /// # Panics
 ///
 /// When a promise of reading does not hold.
-pub fn parquet(data: &[u8]) {
+pub(crate) fn parquet(data: &[u8]) {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("in.parquet");
+    let read = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("there is room");
+        read(&path)
+    };
     assert_eq!(read(data), read(data), "the same bytes give the same documents");
     if data.len() > 8 {
         let mut dressed = data.to_vec();
@@ -26,12 +33,9 @@ pub fn parquet(data: &[u8]) {
 }
 
 /// Texts and reasons, in order.
-fn read(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
-    let folder = tempfile::tempdir().expect("there is room");
-    let path = folder.path().join("in.parquet");
-    std::fs::write(&path, bytes).expect("there is room");
-    let mut inputs = Inputs::find(&[path], FieldNames::default()).expect("the file is there");
-    inputs.unpack = folder.path().to_owned();
+fn read(path: &Path) -> (Vec<String>, Vec<String>) {
+    let paths = [path.to_owned()];
+    let mut inputs = Inputs::find(&paths, FieldNames::default()).expect("the file is there");
     inputs.limits = Limits { row_group_bytes: MOST as u64, ..Limits::for_documents(MOST) };
     let reading = Reading::new(&inputs, NonZeroUsize::MIN, &Unwatched);
     let (mut texts, mut reasons) = (Vec::new(), Vec::new());

@@ -40,7 +40,7 @@ fn reader() -> &'static SearchReader {
 /// # Panics
 ///
 /// When a promise of `Query` does not hold.
-pub fn query(data: &[u8]) {
+pub(crate) fn query(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let query = match Query::parse(&text) {
         Ok(query) => query,

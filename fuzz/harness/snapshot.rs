@@ -8,7 +8,7 @@ use wonbon_sketch::rabin::RABIN_64;
 /// # Panics
 ///
 /// When a promise of `MemoryIndex::read_snapshot` does not hold.
-pub fn snapshot(data: &[u8]) {
+pub(crate) fn snapshot(data: &[u8]) {
     read(data);
     let (header, row) = (36, 4 + 8 * IndexParams::default().features);
     if data.len() < header {

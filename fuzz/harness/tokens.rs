@@ -10,7 +10,7 @@ use wonbon_time::Timestamp;
 /// # Panics
 ///
 /// When a promise of `Tokens` does not hold.
-pub fn tokens(data: &[u8]) {
+pub(crate) fn tokens(data: &[u8]) {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("tokens");
     std::fs::write(&path, data).expect("there is room");
@@ -24,7 +24,10 @@ pub fn tokens(data: &[u8]) {
                 other => panic!("{other}"),
             }
             assert!(TokenFile::open(&path).is_err(), "a file that is none opens nothing");
-            let unchanged = Tokens::change(&path, |tokens| Ok(tokens.tokens.clear()));
+            let unchanged = Tokens::change(&path, |tokens| {
+                tokens.tokens.clear();
+                Ok(())
+            });
             assert!(unchanged.is_err() && std::fs::read(&path).is_ok_and(|now| now == data));
             return;
         }

@@ -451,7 +451,7 @@ mod tests {
     #[test]
     fn scopes_are_known_by_their_names_and_kept_once_in_order() {
         for scope in Scope::ALL {
-            assert_eq!(scope.to_string().parse(), Ok(scope));
+            assert_eq!(scope.to_string().parse::<Scope>(), Ok(scope));
         }
         assert_eq!("Read".parse::<Scope>(), Err(NotAScope));
         let mut tokens = Tokens::default();

@@ -7,6 +7,8 @@
 //! `WONBON_FUZZ_INPUTS` sets how many inputs are made for each target, 200 by default, and `WONBON_FUZZ_SEED` which ones.
 //! An input that breaks a promise is kept in `fuzz/artifacts`.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they tried")]
+
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 

@@ -4,6 +4,8 @@
 //! variables. scripts/hard.sh runs a long form in parts, so that it can be interrupted: a part tries other cases than
 //! every other part. Each part prints one line of counts, which scripts/hard.sh adds up for its table.
 
+#![allow(clippy::print_stdout, reason = "tests tell what they tried")]
+
 use crate::generate::random::Random;
 
 /// The number in an environment variable, or the usual one.
