@@ -52,7 +52,7 @@ pub fn replay(target: &str, harness: fn(&[u8])) {
     for input in &corpus {
         try_one(target, harness, input);
     }
-    let purpose = target.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
+    let purpose = target.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31) ^ u64::from(byte));
     let mut random = Random::new(number("WONBON_FUZZ_SEED", 1997), 16, purpose);
     let made = number("WONBON_FUZZ_INPUTS", 200);
     for _ in 0..made {

@@ -27,17 +27,14 @@ use wonbon_warc::{FoundRecord, Header, Reader, RecordId, RecordKind, WarcError};
 
 use super::json::RowParser;
 use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
-use crate::MAX_DOCUMENT_BYTES;
 use crate::binary::is_binary;
 use crate::document::{Content, Document};
 use crate::inputs::InputFile;
 use crate::open::Source;
+use crate::resolve::RowError;
 
 /// About how many bytes of blocks are handed over at a time.
 const BATCH_BYTES: usize = 1 << 20;
-
-/// The longest block of a page that is read.
-const MAX_BLOCK_BYTES: u64 = MAX_DOCUMENT_BYTES as u64;
 
 /// How much of a block is read to see what it is.
 const HEAD_BYTES: usize = 64 << 10;
@@ -56,6 +53,8 @@ pub struct ArchiveRecord {
     block: Vec<u8>,
     /// Where the body of a revisit is.
     body_at: Option<Place>,
+    /// The most bytes of a body, packed and unpacked.
+    limit: usize,
 }
 
 /// Where a record can be read again.
@@ -121,6 +120,8 @@ pub(crate) struct ArchiveReader {
     reader: Reader<Box<dyn Read + Send>>,
     /// Where its records can be read again, unless it is unpacked on the way.
     path: Option<Arc<PathBuf>>,
+    /// The most bytes of one document.
+    limit: usize,
     /// Where the record before began: a second record there is inside the same gzip member.
     last_offset: Option<u64>,
     /// Responses of this and earlier archives.
@@ -135,11 +136,12 @@ impl ArchiveReader {
         path: &Path,
         known: Arc<Mutex<KnownRecords>>,
     ) -> std::io::Result<Self> {
+        let limit = source.limits.document_bytes;
         let (reader, path): (Box<dyn Read + Send>, _) = match open_plain(path)? {
             Some(file) => (Box::new(file), Some(Arc::new(path.to_owned()))),
             None => (Box::new(Unpacked(source)), None),
         };
-        Ok(ArchiveReader { reader: Reader::new(reader), path, last_offset: None, known })
+        Ok(ArchiveReader { reader: Reader::new(reader), path, limit, last_offset: None, known })
     }
 }
 
@@ -171,7 +173,7 @@ impl FormatReader for ArchiveReader {
                         self.last_offset.replace(found.offset()) == Some(found.offset());
                     let place = self.path.clone().filter(|_| !inside_a_member);
                     let place = place.map(|path| Place { path, offset: found.offset() });
-                    match record_of(&mut found, place, &mut known) {
+                    match record_of(&mut found, place, &mut known, self.limit) {
                         Ok(Some(record)) => {
                             rows.bytes += record.block.len() as u64;
                             rows.records.push(record);
@@ -214,7 +216,11 @@ impl FormatRows for ArchiveRows {
         each: &mut Visitor<'_>,
     ) {
         for (record, number) in self.records.iter().zip(1..) {
-            let outcome = record.document().map_or(RowOutcome::PassedOver, RowOutcome::Document);
+            let outcome = match record.document() {
+                Ok(Some(document)) => RowOutcome::Document(document),
+                Ok(None) => RowOutcome::PassedOver,
+                Err(why) => RowOutcome::Refused(why.to_string()),
+            };
             each(Some(number), outcome);
         }
     }
@@ -257,6 +263,7 @@ fn record_of<R: Read>(
     found: &mut FoundRecord<'_, R>,
     place: Option<Place>,
     known: &mut KnownRecords,
+    limit: usize,
 ) -> Result<Option<ArchiveRecord>, WarcError> {
     let header = found.header().clone();
     let Some(target) = header.target() else { return Ok(None) };
@@ -275,11 +282,16 @@ fn record_of<R: Read>(
         },
         _ => return Ok(None),
     };
-    let block = found.read_block(MAX_BLOCK_BYTES)?;
+    let block = found.read_block(most_of_a_block(limit))?;
     if let (Some(place), None) = (place, &body_at) {
         known.remember(&header, &place);
     }
-    Ok(Some(ArchiveRecord { target, header, block, body_at }))
+    Ok(Some(ArchiveRecord { target, header, block, body_at, limit }))
+}
+
+/// The longest block that is read, for documents of up to so many bytes.
+fn most_of_a_block(limit: usize) -> u64 {
+    limit.saturating_add(HEAD_BYTES) as u64
 }
 
 /// Whether an answer is a document or leads to another.
@@ -300,32 +312,45 @@ fn is_wanted(head: &Head) -> bool {
 impl ArchiveRecord {
     /// The document that it holds, or where its address leads; none if that is nothing for a reader,
     /// or is not there any more.
-    #[must_use]
-    pub fn document(&self) -> Option<Document<'_>> {
+    ///
+    /// # Errors
+    ///
+    /// [`RowError::RowTooLong`] if its body unpacks to more bytes than a document may have.
+    pub fn document(&self) -> Result<Option<Document<'_>>, RowError> {
         let content = match self.held()? {
-            Held::Page { bytes, .. } if is_binary(&bytes) => return None,
-            Held::Page { bytes, charset } => {
+            None => return Ok(None),
+            Some(Held::Page { bytes, .. }) if is_binary(&bytes) => return Ok(None),
+            Some(Held::Page { bytes, charset }) => {
                 Content::Bytes { bytes: bytes.into(), charset: charset.map(Into::into) }
             }
-            Held::Redirect(to) => Content::Redirect(to.into()),
+            Some(Held::Redirect(to)) => Content::Redirect(to.into()),
         };
         // A date that cannot be read is that of no known fetch.
         let fetched = self.header.field("WARC-Date");
-        Some(Document {
+        Ok(Some(Document {
             url: Some(self.target.as_str().into()),
             created: fetched.and_then(|date| Timestamp::parse_iso(date).ok()),
             archived: true,
             ..Document::new(self.target.as_str(), content)
-        })
+        }))
     }
 
-    fn held(&self) -> Option<Held> {
-        let Some(place) = &self.body_at else { return held_by(&self.block, &self.target) };
+    fn held(&self) -> Result<Option<Held>, RowError> {
+        match &self.body_at {
+            None => held_by(&self.block, &self.target, self.limit),
+            // What is not there any more is no document.
+            Some(place) => match self.block_at(place) {
+                Some(block) => held_by(&block, &self.target, self.limit),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn block_at(&self, place: &Place) -> Option<Vec<u8>> {
         let mut file = File::open(place.path.as_ref()).ok()?;
         file.seek(SeekFrom::Start(place.offset)).ok()?;
         let mut reader = Reader::new(file);
-        let block = reader.next_record().ok()??.read_block(MAX_BLOCK_BYTES).ok()?;
-        held_by(&block, &self.target)
+        reader.next_record().ok()??.read_block(most_of_a_block(self.limit)).ok()
     }
 
     /// The record as it stands in an archive, a gzip member of its own if so wished.
@@ -343,20 +368,26 @@ impl ArchiveRecord {
     }
 }
 
-fn held_by(block: &[u8], target: &str) -> Option<Held> {
-    let head = Head::parse(block).ok()?;
+fn held_by(block: &[u8], target: &str, limit: usize) -> Result<Option<Held>, RowError> {
+    let Ok(head) = Head::parse(block) else { return Ok(None) };
     if head.status != 200 {
-        let base = url::Url::parse(target).ok()?;
-        let mut to = base.join(head.header("location")?).ok()?;
-        to.set_fragment(None);
-        return (to.as_str() != target).then(|| Held::Redirect(to.into()));
+        return Ok(redirect_of(&head, target));
     }
-    let body = head.body(block, MAX_DOCUMENT_BYTES).ok()?;
-    if body.end == End::Damaged && body.bytes.is_empty() {
-        return None;
+    let Ok(body) = head.body(block, limit) else { return Ok(None) };
+    match body.end {
+        End::Limit => return Err(RowError::RowTooLong { limit }),
+        End::Damaged if body.bytes.is_empty() => return Ok(None),
+        _ => {}
     }
     let charset = head.header("content-type").and_then(charset_of);
-    Some(Held::Page { bytes: body.bytes.into_owned(), charset })
+    Ok(Some(Held::Page { bytes: body.bytes.into_owned(), charset }))
+}
+
+fn redirect_of(head: &Head, target: &str) -> Option<Held> {
+    let base = url::Url::parse(target).ok()?;
+    let mut to = base.join(head.header("location")?).ok()?;
+    to.set_fragment(None);
+    (to.as_str() != target).then(|| Held::Redirect(to.into()))
 }
 
 /// The charset of a `Content-Type`.
