@@ -42,7 +42,7 @@ CRATES = [
     ("crawl", ["guard.rs", "scope.rs", "robots/mod.rs", "robots/directives.rs"],
      ["--lib", "--test", "guard", "--test", "addresses", "--test", "robots", "--test", "robots_rfc"]),
     ("cluster", ["walk.rs"], ["--test", "families", "--test", "stream"]),
-    ("store", ["judge.rs", "families.rs"], ["--test", "model", "--test", "decisions", "--test", "questions"]),
+    ("store", ["judge.rs", "families.rs"], ["--test", "model", "--test", "decisions"]),
     ("server", ["guard.rs"], ["--lib", "--test", "service"]),
 ]
 
