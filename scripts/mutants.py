@@ -67,7 +67,7 @@ MUTANTS = [
     ("addresses: unique local", ADDRESSES, "([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7, Reason::UniqueLocal)", "([0xfc00, 0, 0, 0, 0, 0, 0, 0], 8, Reason::UniqueLocal)"),
     ("robots: disallow first", ROBOTS, "std::cmp::Reverse(rule.pattern.length()), !rule.allow)", "std::cmp::Reverse(rule.pattern.length()), rule.allow)"),
     ("robots: the shortest rule", ROBOTS, "(std::cmp::Reverse(rule.pattern.length()), !rule.allow)", "(rule.pattern.length(), !rule.allow)"),
-    ("robots: the star beside the name", ROBOTS, "if named.present { named } else { star }", "if named.present && !star.present { named } else { star }"),
+    ("robots: the star beside the name", ROBOTS, "if is_named { named } else { star }", "if is_named && star.rules.is_empty() { named } else { star }"),
     ("robots: comments are rules", ROBOTS, "byte == b'#'", "byte == b'\\0'"),
     ("scope: one link too far", SCOPE, "depth > limit", "depth > limit + 1"),
     ("scope: exclusions lose", SCOPE, "return Err(OutOfScope::Excluded { pattern: written.text.clone() });", "let _ = written;"),

@@ -20,6 +20,7 @@ cargo clippy --workspace --all-targets --quiet -- -D warnings
 
 say "dependencies and mutants"
 python3 scripts/unused.py
+python3 scripts/licences.py
 python3 scripts/mutants.py --check
 
 # The same cases on every machine: what this run judges is the change, not the luck of the draw.

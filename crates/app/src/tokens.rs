@@ -440,6 +440,63 @@ mod tests {
     }
 
     #[test]
+    fn a_token_ends_at_its_moment_and_not_before() {
+        let mut tokens = Tokens::default();
+        let moment = Timestamp::from_microseconds(1_000_000);
+        tokens.create("a", &[Scope::Read], Some(moment)).unwrap();
+        let ends = |now| tokens.tokens[0].is_expired(Timestamp::from_microseconds(now));
+        assert!(!ends(999_999) && ends(1_000_000) && ends(1_000_001));
+    }
+
+    #[test]
+    fn scopes_are_known_by_their_names_and_kept_once_in_order() {
+        for scope in Scope::ALL {
+            assert_eq!(scope.to_string().parse::<Scope>(), Ok(scope));
+        }
+        assert_eq!("Read".parse::<Scope>(), Err(NotAScope));
+        let mut tokens = Tokens::default();
+        let asked = [Scope::Admin, Scope::Read, Scope::Admin, Scope::Add];
+        tokens.create("a", &asked, None).unwrap();
+        assert_eq!(tokens.tokens[0].scopes, Scope::ALL);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_taken_for_no_tokens() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        assert_eq!(Tokens::read(&path).unwrap(), Tokens::default());
+        std::fs::create_dir(&path).unwrap();
+        assert!(matches!(Tokens::read(&path), Err(TokenError::Io { doing: "read", .. })));
+        let changed = Tokens::change(&path, |tokens| tokens.create("a", &[Scope::Read], None));
+        assert!(changed.is_err() && path.is_dir());
+    }
+
+    #[test]
+    fn an_opened_file_follows_what_is_made_and_revoked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        let secret = Tokens::change(&path, |tokens| tokens.create("a", &[Scope::Read], None));
+        let secret = secret.unwrap();
+        let file = TokenFile::open(&path).unwrap();
+        assert_eq!(file.find(&secret).unwrap().name, "a");
+        let other = Tokens::change(&path, |tokens| {
+            tokens.tokens.clear();
+            tokens.create("b", &[Scope::Read], None)
+        });
+        let other = other.unwrap();
+        let begun = Instant::now();
+        while file.find(&other).is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "the file is not read again");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(file.find(&secret).is_none(), "a revoked token is known");
+        // A file that is half edited locks nobody out.
+        std::fs::write(&path, "{").unwrap();
+        std::thread::sleep(LOOK_EVERY);
+        assert!(file.find(&other).is_some());
+    }
+
+    #[test]
     fn a_line_that_is_no_token_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tokens");

@@ -103,6 +103,26 @@ fn warc(fields: &str, body: &str) -> Vec<u8> {
     format!("WARC/1.1\r\nWARC-Type: response\r\n{fields}\r\n\r\n{body}").into()
 }
 
+/// An archived answer whose body is packed or cut in some way.
+fn answer(header: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{header}\r\n\r\n");
+    let block = [head.as_bytes(), body].concat();
+    let fields = format!(
+        "WARC-Target-URI: http://a.example/\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n\
+         Content-Type: application/http;msgtype=response\r\nContent-Length: {}",
+        block.len()
+    );
+    [warc(&fields, "").as_slice(), &block, b"\r\n\r\n"].concat()
+}
+
+/// What brotli makes of 64 MB of the letter x.
+const BROTLI: [u8; 54] = [
+    0xcf, 0xff, 0xff, 0x7f, 0xf8, 0x25, 0xf0, 0xe2, 0xb1, 0x40, 0x20, 0xf7, 0xfe, 0x9f, 0xff, 0xff,
+    0xff, 0xf0, 0x4b, 0x00, 0xc4, 0x61, 0x01, 0x80, 0xee, 0xfd, 0x3f, 0xff, 0xff, 0xff, 0xe1, 0x97,
+    0x00, 0x88, 0xc3, 0x22, 0x00, 0xdd, 0xfb, 0x7f, 0xfe, 0xff, 0xff, 0xc3, 0x2f, 0x01, 0x10, 0x87,
+    0x05, 0x00, 0xba, 0xf7, 0xff, 0x03,
+];
+
 /// Files that grow, nest or announce without bound.
 fn bombs() -> Vec<(&'static str, Vec<u8>)> {
     let many = 200_000;
@@ -139,6 +159,19 @@ fn bombs() -> Vec<(&'static str, Vec<u8>)> {
         ("forms.html", page("<b><i><a href=x>".repeat(many / 4))),
         ("script.html", page(format!("<script>{}", "</scrip".repeat(many)))),
         ("json-ld.html", page(format!("<script type=application/ld+json>{}", "[".repeat(many)))),
+        ("options.html", page("<select><option>a".repeat(many))),
+        (
+            "images.html",
+            page(format!("<img src=\"data:image/png;base64,{}\">", "A".repeat(20 << 20))),
+        ),
+        ("surrogates.jsonl", row(&format!("\"s\":\"{}\"", "\\ud800".repeat(many)))),
+        ("strings.jsonl", row(&format!("\"a\":[{}\"\"]", "\"a\",".repeat(5 * many)))),
+        ("returns.csv", "id,text\r".repeat(many).into()),
+        ("field.csv", format!("id,{}\na,b\n", "t".repeat(20 << 20)).into()),
+        (
+            "name.txt.gz",
+            [&[0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3][..], &[b'n'; 1 << 20].repeat(20)[..]].concat(),
+        ),
         ("marks.txt", "a\u{301}".repeat(many).into()),
         ("combining.txt", format!("a{}", "\u{301}".repeat(5 * many)).into()),
         ("ligatures.txt", "\u{FDFA}".repeat(many).into()),
@@ -146,6 +179,13 @@ fn bombs() -> Vec<(&'static str, Vec<u8>)> {
         ("overflow.warc", warc(&format!("{uri}Content-Length: 99999999999999999999"), "x")),
         ("header.warc", warc(&format!("X: {}", "y".repeat(20 * many)), "")),
         ("headers.warc", warc(&"X: y\r\n".repeat(many), "")),
+        ("gzip.warc", answer("Content-Encoding: gzip", &gzip(&vec![b'x'; 64 << 20], 1))),
+        ("twice.warc", answer("Content-Encoding: gzip, gzip", &gzip(&vec![b'x'; 64 << 20], 2))),
+        ("zstd.warc", answer("Content-Encoding: zstd", &zstd_window())),
+        ("brotli.warc", answer("Content-Encoding: br", &BROTLI)),
+        ("chunk.warc", answer("Transfer-Encoding: chunked", b"FFFFFFFFFFFFFFFF\r\nx")),
+        ("chunks.warc", answer("Transfer-Encoding: chunked", &b"1\r\nx\r\n".repeat(many))),
+        ("folded.warc", warc(&format!("{uri}X: y{}", "\r\n y".repeat(many)), "")),
         ("starts.warc", "WARC/1.1\r\n".repeat(many / 4).into()),
         ("members.warc.gz", gzip(b"", 1).repeat(many / 10)),
         (
@@ -173,7 +213,9 @@ fn bombs() -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn bombs_end_in_bounded_memory_with_a_sentence() {
     let files = Files::new();
-    for (name, bytes) in bombs() {
+    let bombs = bombs();
+    assert!(bombs.len() >= 50, "{}", bombs.len());
+    for (name, bytes) in bombs {
         let path = files.write(name, &bytes);
         let store = files.path().join("store");
         let arguments = ["--store", store.to_str().unwrap(), "add", &path, "--threads", "1"];

@@ -177,6 +177,13 @@ fn patterns_and_depth_narrow_a_scope() {
     assert!(matches!(check("http://원본.한국/docs/older", 0), Err(OutOfScope::Excluded { .. })));
     assert_eq!(check("http://원본.한국/docs/", 3), Err(OutOfScope::Depth { depth: 3, limit: 2 }));
     assert_eq!(path_and_query(&url("http://a.example?x#y")), "/?x");
+    // Either kind of pattern by itself.
+    let only = Scope::everything().include("/docs/");
+    assert!(only.check(&url("http://a.example/x"), 0).is_err());
+    assert!(only.check(&url("http://a.example/docs/x"), 0).is_ok());
+    let without = Scope::everything().exclude("/docs/");
+    assert!(without.check(&url("http://a.example/x"), 0).is_ok());
+    assert!(without.check(&url("http://a.example/docs/x"), 0).is_err());
 }
 
 #[test]

@@ -26,7 +26,7 @@ use Reason::{
 };
 use Why::{LeadsTo, Local, NoUrl, Not, Port, Scheme};
 
-const HOSTILE: [(&str, Why); 132] = [
+const HOSTILE: [(&str, Why); 158] = [
     // This machine, in every notation that resolvers and browsers take.
     ("http://127.0.0.1/", Not(Loopback)),
     ("http://127.0.0.1:8080/", Not(Loopback)),
@@ -64,6 +64,9 @@ const HOSTILE: [(&str, Why); 132] = [
     ("http://[2001:0:7f00:1::]/", LeadsTo(Loopback)),
     // Teredo carries the client's address with every bit turned: 127.0.0.1 is 80ff:fffe.
     ("http://[2001:0:0808:0808::80ff:fffe]/", LeadsTo(Loopback)),
+    ("http://[2001:0:808:808::5601:5601]/", LeadsTo(Metadata)),
+    ("http://[2001:0:808:808::f5fe:fdfc]/", LeadsTo(Private)),
+    ("http://[2001:0:a00:1::f7f7:f7f7]/", LeadsTo(Private)),
     ("http://[fe80::5efe:7f00:1]/", LeadsTo(Loopback)),
     ("http://[2a00:1450::5efe:127.0.0.1]/", LeadsTo(Loopback)),
     ("http://[2a00:1450::200:5efe:127.0.0.1]/", LeadsTo(Loopback)),
@@ -78,6 +81,13 @@ const HOSTILE: [(&str, Why); 132] = [
     ("http://router.lan/", Local),
     ("http://localhost.localdomain/", Local),
     ("http://nas.home.arpa/", Local),
+    ("http://1.0.0.127.in-addr.arpa/", Local),
+    ("http://1.0.0.0.ip6.arpa./", Local),
+    ("http://a.b.lan./", Local),
+    ("http://instance-data.ec2.internal/", Local),
+    ("http://./", NoUrl),
+    ("http://../", NoUrl),
+    ("http:///", NoUrl),
     // Names in front of the host, and hosts that hide behind them.
     ("http://example.org@127.0.0.1/", Not(Loopback)),
     ("http://example.org:80@127.0.0.1/", Not(Loopback)),
@@ -165,6 +175,22 @@ const HOSTILE: [(&str, Why); 132] = [
     ("http://example.org:6697/", Port),
     ("https://example.org:10080/", Port),
     ("http://256.256.256.256/", NoUrl),
+    ("http://1.2.3.4.5/", NoUrl),
+    ("http://0x100000000/", NoUrl),
+    ("http://[::1/", NoUrl),
+    ("http://[fe80::1%25eth0]/", NoUrl),
+    ("http://127.0.0.1:99999/", NoUrl),
+    ("http://exa mple.org/", NoUrl),
+    ("data:text/html,x", Scheme),
+    ("javascript:alert(1)", Scheme),
+    ("ws://127.0.0.1/", Scheme),
+    ("https://example.org:25/", Port),
+    ("http://example.org:3306/", Port),
+    ("http://example.org:11211/", Port),
+    ("http://198.19.255.255/", Not(Benchmarking)),
+    ("http://[100::1]/", Not(Reserved)),
+    ("http://[5f00::1]/", Not(Reserved)),
+    ("http://[2001:2::1]/", Not(Benchmarking)),
 ];
 
 /// As the crawl comes to judge it: as it stands on a page, canonical or not.
@@ -211,6 +237,8 @@ fn public_addresses_get_through() {
         "http://[::ffff:8.8.8.8]/",
         "http://[64:ff9b::8.8.8.8]/",
         "http://[2002:808:808::1]/",
+        // Teredo: server and client are public.
+        "http://[2001:0:808:808::f7f7:f7f7]/",
         "http://172.32.0.1/",
         "http://100.128.0.1/",
         "http://xn--bj0bj06e.kr/",
@@ -234,6 +262,27 @@ fn named_networks_are_allowed_and_no_others() {
     assert!(permits("10.0.0.1").is_err());
     assert!(guard.permits_url(&Url::parse("http://localhost/").unwrap()).is_ok());
     assert!(guard.permits_url(&Url::parse("file:///x").unwrap()).is_err());
+}
+
+#[test]
+fn what_a_person_names_is_allowed() {
+    let names = std::collections::HashMap::from([(
+        "intranet.example".to_owned(),
+        vec!["10.1.1.1".parse().unwrap(), "fd00::9".parse().unwrap()],
+    )]);
+    let named = ["192.168.7.0/24", "127.0.0.9", "[fd00::5]", "Intranet.Example", "127.0.0.8"];
+    let guard = Guard::allowing(&named.map(str::to_owned), &names).unwrap();
+    for allowed in ["192.168.7.200", "127.0.0.9", "fd00::5", "10.1.1.1", "fd00::9", "127.0.0.8"] {
+        assert!(guard.permits(allowed.parse().unwrap()).is_ok(), "{allowed}");
+    }
+    for other in ["192.168.8.1", "127.0.0.1", "fd00::6", "10.1.1.2"] {
+        assert!(guard.permits(other.parse().unwrap()).is_err(), "{other}");
+    }
+    // A name that nobody gave an address is asked of the system.
+    let guard = Guard::allowing(&["localhost".to_owned()], &names).unwrap();
+    assert!(guard.permits("127.0.0.1".parse().unwrap()).is_ok());
+    let unknown = Guard::allowing(&["..".to_owned()], &names).unwrap_err();
+    assert_eq!(unknown.to_string(), "`..` has no address");
 }
 
 #[test]
@@ -323,6 +372,8 @@ fn addresses_of_a_translated_network_are_judged_by_what_they_lead_to() {
             judge(private)
         );
         assert_eq!(judge(public), Ok(()), "{prefix}");
+        // What has another prefix is translated by nobody.
+        assert_eq!(judge("2606:4700::a00:1"), Ok(()), "{prefix}");
     }
     assert!(Guard::default().permits("fd00:64::93.184.215.14".parse().unwrap()).is_err());
     for bad in ["10.0.0.0/8", "fd00::/33", "fd00::/128", "fd00::1", "x"] {

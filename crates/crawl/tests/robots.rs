@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use wonbon_crawl::pattern::Pattern;
-use wonbon_crawl::robots::{Answer, Directives, MAX_CRAWL_DELAY, Robots, while_unreachable};
+use wonbon_crawl::robots::{
+    Answer, Directives, MAX_CRAWL_DELAY, MAX_SITEMAPS, Robots, while_unreachable,
+};
 use wonbon_testkit::crawl::robots as oracle;
 
 /// A file, an agent, a path, and whether it may be fetched.
@@ -203,6 +205,8 @@ fn delays_are_bounded_and_sitemaps_belong_to_all() {
     let other = Robots::parse(file.as_bytes(), "other");
     assert_eq!(other.crawl_delay(), Some(MAX_CRAWL_DELAY));
     assert_eq!(other.sitemaps().len(), 2);
+    let many = "Sitemap: /s.xml\n".repeat(MAX_SITEMAPS + 1);
+    assert_eq!(Robots::parse(many.as_bytes(), "wonbon").sitemaps().len(), MAX_SITEMAPS);
     for bad in ["-1", "nan", "inf", "1e999", "soon", ""] {
         let file = format!("User-agent: *\nCrawl-delay: {bad}\n");
         let delay = Robots::parse(file.as_bytes(), "wonbon").crawl_delay();
@@ -240,6 +244,8 @@ fn while_the_server_fails_the_last_answer_holds_for_thirty_days() {
     assert!(!while_unreachable(None, 29 * day).allows("/"));
     assert!(!while_unreachable(Some((&rules, 31 * day)), 20 * day).allows("/"));
     assert!(while_unreachable(Some((&rules, 40 * day)), 31 * day).allows("/x"));
+    assert_eq!(while_unreachable(Some((&rules, 30 * day)), 30 * day), rules);
+    assert!(!while_unreachable(None, 30 * day).allows("/"), "for thirty days, not less");
     assert!(Robots::nothing().allows("/robots.txt"));
     assert!(!Robots::nothing().allows("/"));
     assert!(Robots::everything().allows("/"));
@@ -287,6 +293,20 @@ fn the_head_of_a_page_is_read_for_directives() {
     assert_eq!(of("<script>'<meta name=robots content=nofollow>'</script>"), Directives::default());
     assert_eq!(of("<meta name=description content='robots, nofollow'>"), Directives::default());
     assert_eq!(of("<body><meta name=robots content=nofollow>"), Directives::default());
+    // Behind what is passed over.
+    for before in ["<script>a < b</script>", "<title></b></title>", "<!---->", "<!--a<!-->"] {
+        assert_eq!(of(&format!("{before}<meta name=robots content=none>")), both, "{before}");
+    }
+    assert_eq!(of("<meta content='>, none' name=robots>"), both);
+    // The end of what is looked at may stand within a character.
+    let head = "<meta name=robots content=none>";
+    for before in 0..3 {
+        let page =
+            format!("{head}{}{}", "x".repeat(before), "한".repeat(Directives::LOOK_BYTES / 3));
+        assert_eq!(of(&page), both);
+    }
+    let beyond = format!("{}{head}", " ".repeat(Directives::LOOK_BYTES));
+    assert_eq!(of(&beyond), Directives::default());
 }
 
 fn paths() -> impl Strategy<Value = String> {

@@ -21,6 +21,7 @@ use wonbon_crawl::crawl::Crawl;
 use wonbon_crawl::fetch::network::{Network, NetworkConfig};
 use wonbon_crawl::guard::Guard;
 use wonbon_crawl::progress::{Control, Ended, Unwatched};
+use wonbon_testkit::long;
 
 const HOSTS: usize = 4;
 const PAGES: usize = 6000;
@@ -113,8 +114,7 @@ fn child(folder: &Path, ports: &[u16]) -> Child {
 
 #[test]
 fn a_crawl_killed_at_random_moments_ends_with_the_same_pages_and_a_clean_archive() {
-    let kills: usize =
-        std::env::var("WONBON_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
+    let kills: usize = long::share(long::number("WONBON_KILLS", 20)) as usize;
     let (hosts, ports) = hosts();
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("crawl");
@@ -175,6 +175,10 @@ fn a_crawl_killed_at_random_moments_ends_with_the_same_pages_and_a_clean_archive
     let rows = texts(&folder);
     assert_eq!(rows.len(), texts(&whole).len());
     warcio_check(&folder);
+    long::report(
+        "kills of a crawl",
+        &[("tried", kills as u64), ("amid work", killed as u64), ("lost", 0)],
+    );
 }
 
 /// What another program says of the archive, where it can be had.

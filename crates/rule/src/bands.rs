@@ -50,9 +50,7 @@ impl Bands {
     pub fn for_threshold(threshold: f64) -> Bands {
         let needed = |rows: usize| -> usize {
             let agree = threshold.powf(rows as f64);
-            if agree >= 1.0 {
-                return 1;
-            }
+            // At a threshold of 1 the logarithm is minus infinity, and one band is enough.
             (MOST_MISSED.ln() / (-agree).ln_1p()).ceil().clamp(1.0, 1e6) as usize
         };
         let fits = |rows: &usize| needed(*rows) * *rows <= MOST_MIN_VALUES;
@@ -85,6 +83,12 @@ mod tests {
             assert!(missed <= MOST_MISSED + 1e-12, "{missed} at {threshold}: {bands:?}");
             assert!(bands.bands * bands.rows <= 3 * MOST_BANDS_OF_THREE, "{bands:?}");
         }
+    }
+
+    #[test]
+    fn tiny_thresholds_get_the_most_bands_and_a_threshold_of_one_gets_one() {
+        assert_eq!(Bands::for_threshold(0.01), Bands { bands: MOST_MIN_VALUES, rows: 1 });
+        assert_eq!(Bands::for_threshold(1.0).bands, 1);
     }
 
     #[test]

@@ -107,6 +107,14 @@ mod tests {
     }
 
     #[test]
+    fn originals_and_empty_documents_are_no_copies() {
+        let copies = Kind::ALL.into_iter().filter(|kind| kind.is_copy());
+        let others = [Kind::Copy, Kind::Identical, Kind::SameText, Kind::SameShingles];
+        assert!(copies.eq(Kind::ALL.into_iter().filter(|kind| others.contains(kind))));
+        assert!(!Kind::Original.is_copy() && !Kind::Empty.is_copy() && Kind::Identical.is_copy());
+    }
+
+    #[test]
     fn the_closest_kind_of_copy_is_named() {
         let original = Fingerprints { content: [1; 16], text: 2, shingle_set: 3 };
         let with =

@@ -177,6 +177,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_below_the_least_of_a_rule_is_no_copy() {
+        let threshold = Rule::Threshold(0.7);
+        assert_eq!((threshold.least_resemblance(), threshold.least_agreeing()), (0.7, 1));
+        let features = Rule::Features { needed: 3, floor: 0.4 };
+        assert_eq!((features.least_resemblance(), features.least_agreeing()), (0.4, 3));
+        assert!(features.makes_a_copy(0.4, 3) && !features.makes_a_copy(0.4, 2));
+    }
+
+    #[test]
     fn exactly_at_the_threshold_and_at_the_floor_is_a_copy() {
         for (shared, union, text) in
             [(4_u32, 5_u32, "0.8"), (3, 4, "0.75"), (1, 2, "0.5"), (7, 10, "0.7")]

@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use wonbon_store::{By, Decision, NewDocument, Store};
+use wonbon_testkit::long;
 use wonbon_time::Timestamp;
 
 const CLIENTS: u64 = 4;
@@ -78,11 +79,12 @@ fn child() {
 
 #[test]
 fn nothing_acknowledged_is_lost_by_a_kill() {
-    let kills: u64 = std::env::var("WONBON_KILLS").map_or(40, |text| text.parse().unwrap());
+    let kills = long::share(long::number("WONBON_KILLS", 40));
+    let first = long::part().0 * kills;
     let mut directory = tempfile::tempdir().unwrap();
     let (mut acknowledged, mut midst) = (0, 0);
-    for kill in 0..kills {
-        if kill.is_multiple_of(KILLS_OF_A_STORE) {
+    for kill in first..first + kills {
+        if (kill - first).is_multiple_of(KILLS_OF_A_STORE) {
             directory = tempfile::tempdir().unwrap();
         }
         let mut child = Command::new(std::env::current_exe().unwrap())
@@ -103,6 +105,10 @@ fn nothing_acknowledged_is_lost_by_a_kill() {
     assert!(
         acknowledged > 0 && midst > kills / 4,
         "{acknowledged} documents, {midst} kills in the midst"
+    );
+    long::report(
+        "kills of a store",
+        &[("tried", kills), ("amid writes", midst), ("acknowledged", acknowledged), ("lost", 0)],
     );
 }
 

@@ -341,3 +341,32 @@ fn tables_of_version_2_are_brought_up_and_take_decisions() {
     let store = Store::open_read_only(directory.path()).unwrap();
     assert_eq!(store.decisions(None, None, 10).unwrap().len(), 2);
 }
+
+#[test]
+fn a_verdict_says_when_candidates_were_left_unverified() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
+    // Pages of one template, just too unlike to be copies: each is a candidate of every other.
+    let template: Vec<String> = (0..200).map(|at| format!("t{at}")).collect();
+    let page = |number: u32| {
+        let own: Vec<String> = (0..29).map(|at| format!("p{number}x{at}")).collect();
+        format!("{} {}", template.join(" "), own.join(" "))
+    };
+    for number in 0..300 {
+        let text = page(number);
+        let added = store.add(&NewDocument::text(&format!("p{number}"), None, &text)).unwrap();
+        assert_eq!(added.verdict.kind, Kind::Original);
+        assert!(number > 200 || !added.verdict.stopped_early, "{number}");
+    }
+    let check = |text: &str| store.check(&NewDocument::text("asked", None, text)).unwrap();
+    let more = check(&page(300));
+    assert!(more.kind == Kind::Original && more.stopped_early);
+    assert!(!check("something else that has nothing in common with any page").stopped_early);
+    let text = page(301);
+    let added = store.add(&NewDocument::text("p301", None, &text)).unwrap();
+    assert!(added.verdict.stopped_early);
+    // The closest are verified all the same.
+    let edited = page(7).replace("p7x28", "edited");
+    let copy = check(&edited);
+    assert_eq!((copy.kind, copy.original.as_deref()), (Kind::Copy, Some("p7")));
+}

@@ -10,11 +10,13 @@ pub mod corpora;
 pub mod crawl;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod disk;
+pub mod fuzz;
 pub mod generate;
 #[cfg(feature = "golden")]
 pub mod golden;
 pub mod harness;
 pub mod join;
+pub mod long;
 pub mod passages;
 pub mod platform_pages;
 pub mod sketch;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use wonbon_store::{Kind, Measure, Page, Query, Question, Store, StoreError};
 use wonbon_testkit::disk::{Failure, Layer};
-use wonbon_testkit::generate::random::Random;
+use wonbon_testkit::long;
 
 use crate::place::{Place, copy, list, rows, text};
 use crate::site;
@@ -17,9 +17,8 @@ use crate::support::{command, json, stderr};
 
 const DOCUMENTS: u64 = 40;
 
-fn flips(share: f64) -> u64 {
-    let all: f64 = std::env::var("WONBON_FLIPS").map_or(240.0, |text| text.parse().unwrap());
-    (all * share).ceil() as u64
+fn flips(percent: u64) -> u64 {
+    long::share(long::number("WONBON_FLIPS", 240) * percent / 100)
 }
 
 /// What became of a flipped bit.
@@ -47,8 +46,9 @@ fn flip_all(
         .map(|(path, _)| path.strip_prefix(template).unwrap().to_owned())
         .collect();
     let mut fates = BTreeMap::new();
-    let mut random = Random::new(19, 97, number);
-    for flip in 0..number {
+    let mut random = long::random(97);
+    let first = long::part().0 * number;
+    for flip in first..first + number {
         let file = &files[(flip % files.len() as u64) as usize];
         let _ = std::fs::remove_dir_all(target);
         copy(template, target);
@@ -66,7 +66,17 @@ fn flip_all(
             }
         }
     }
-    println!("{name}: {number} bits in {} files: {fates:?}, 0 wrong", files.len());
+    let count = |fate| fates.get(&fate).copied().unwrap_or(0);
+    long::report(
+        &format!("flipped bits: {name}"),
+        &[
+            ("tried", number),
+            ("right", count(Fate::Right)),
+            ("refused by name", count(Fate::Refused)),
+            ("told by verify", count(Fate::ToldByVerify)),
+            ("wrong", 0),
+        ],
+    );
     fates
 }
 
@@ -117,7 +127,7 @@ fn a_flipped_bit_in_a_store() {
     opened.close().unwrap();
     let template = tempfile::tempdir().unwrap();
     copy(&directory, template.path());
-    let fates = flip_all("store", template.path(), &directory, flips(0.6), || {
+    let fates = flip_all("store", template.path(), &directory, flips(60), || {
         let store = match Store::open(&directory) {
             Ok(store) => store,
             Err(error) => {
@@ -180,7 +190,7 @@ fn a_flipped_bit_in_a_crawl() {
     };
     let (all, is_whole) = texts(&archive);
     assert!(is_whole && all.len() == 3, "{all:?}");
-    let fates = flip_all("crawl", template.path(), Path::new(&out), flips(0.2), || {
+    let fates = flip_all("crawl", template.path(), Path::new(&out), flips(20), || {
         let (read, is_whole) = texts(&archive);
         assert!(read == all || !is_whole, "pages are missing or different, and nobody says so");
         assert!(read.iter().all(|page| all.contains(page)), "{read:?}");
@@ -227,7 +237,7 @@ fn a_flipped_bit_in_an_unfinished_run() {
         assert_eq!(killed.output().unwrap().status.code(), None);
         let template = tempfile::tempdir().unwrap();
         copy(&place.root, template.path());
-        flip_all("unfinished run", template.path(), &place.root, flips(0.1), || {
+        flip_all("unfinished run", template.path(), &place.root, flips(10), || {
             let again = command(&arguments).output().unwrap();
             let said = stderr(&again);
             assert!(!said.contains("panicked"), "{said}");

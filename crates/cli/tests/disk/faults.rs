@@ -12,6 +12,7 @@ use std::time::Duration;
 use wonbon_app::tokens::Tokens;
 use wonbon_store::Store;
 use wonbon_testkit::disk::{Failure, Layer};
+use wonbon_testkit::long;
 
 use crate::place::{Place, acknowledged, copy, rows, text, verify};
 use crate::site;
@@ -50,10 +51,25 @@ struct Case<'a> {
 /// Counts of what happened.
 #[derive(Default)]
 struct Counts {
-    cells: u32,
-    refused: u32,
-    killed: u32,
-    unharmed: u32,
+    cells: u64,
+    refused: u64,
+    killed: u64,
+    unharmed: u64,
+}
+
+impl Counts {
+    fn report(&self, what: &str) {
+        let Counts { cells, refused, killed, unharmed } = *self;
+        let counts =
+            [("tried", cells), ("refused", refused), ("killed", killed), ("went on", unharmed)];
+        long::report(what, &[&counts[..], &[("lost", 0)]].concat());
+    }
+}
+
+/// The cells of this part of a long form.
+fn of_this_part<T>(cells: impl IntoIterator<Item = T>) -> Vec<T> {
+    let (part, parts) = long::part();
+    cells.into_iter().skip(part as usize).step_by(parts as usize).collect()
 }
 
 fn is_long() -> bool {
@@ -145,9 +161,9 @@ impl Case<'_> {
         assert!(operations > 0);
         let mut counts = Counts::default();
         let cells: Vec<(u64, Failure)> = match is_long() {
-            true => (0..operations)
-                .flat_map(|operation| FAILURES.map(|failure| (operation, failure)))
-                .collect(),
+            true => of_this_part(
+                (0..operations).flat_map(|operation| FAILURES.map(|failure| (operation, failure))),
+            ),
             false => {
                 let every = FAILURES.into_iter().enumerate();
                 every.map(|(at, f)| ((operations * (2 * at as u64 + 1)) / 12, f)).collect()
@@ -165,19 +181,14 @@ impl Case<'_> {
                 std::panic::resume_unwind(panic);
             }
         }
-        let Counts { cells, refused, killed, unharmed } = counts;
-        println!(
-            "{}: {operations} operations, {cells} tried, {refused} refused, {killed} killed, \
-             {unharmed} went on, 0 lost",
-            self.name
-        );
+        counts.report(&format!("faults: {}", self.name));
     }
 
     /// The same with less and less memory.
     fn try_memory(&self, place: &Place) {
-        let limits: &[u64] = match is_long() {
-            true => &[16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256, 384, 512],
-            false => &[24, 96],
+        let limits: Vec<u64> = match is_long() {
+            true => of_this_part([16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256, 384, 512]),
+            false => vec![24, 96],
         };
         let mut counts = Counts::default();
         for megabytes in limits {
@@ -199,12 +210,7 @@ impl Case<'_> {
                 std::panic::resume_unwind(panic);
             }
         }
-        let Counts { cells, refused, killed, unharmed } = counts;
-        println!(
-            "{} with little memory: {cells} tried, {refused} refused, {killed} killed, \
-             {unharmed} went on, 0 lost",
-            self.name
-        );
+        counts.report(&format!("little memory: {}", self.name));
     }
 
     /// A program without memory may end as it can; what it leaves must be whole.

@@ -9,6 +9,7 @@ use std::path::Path;
 use wonbon_app::tokens::Tokens;
 use wonbon_store::{NewDocument, Store, StoreError};
 use wonbon_testkit::disk::{Cut, Recording};
+use wonbon_testkit::long;
 
 use crate::place::{Place, acknowledged, list, rows, text, verify};
 use crate::site;
@@ -18,15 +19,14 @@ const BATCHES: u64 = 5;
 const BATCH: u64 = 12;
 
 /// The part of all cuts that a test makes.
-fn number_of_cuts(share: f64) -> usize {
-    let all: f64 = std::env::var("WONBON_CUTS").map_or(50.0, |text| text.parse().unwrap());
-    (all * share).ceil() as usize
+fn number_of_cuts(percent: u64) -> usize {
+    long::share((long::number("WONBON_CUTS", 50) * percent).div_ceil(100)) as usize
 }
 
 /// Checks a cut; a failed check says which cut it was.
-fn each_cut(place: &Place, recording: &Recording, number: usize, check: impl Fn(Cut)) {
+fn each_cut(name: &str, place: &Place, recording: &Recording, number: usize, check: impl Fn(Cut)) {
     assert!(recording.len() > 10, "{} operations", recording.len());
-    for cut in recording.cuts(number, 16) {
+    for cut in recording.cuts(number, 16 + (long::part().0 << 32)) {
         place.cut(recording, cut);
         let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(cut)));
         if let Err(panic) = checked {
@@ -35,7 +35,7 @@ fn each_cut(place: &Place, recording: &Recording, number: usize, check: impl Fn(
             std::panic::resume_unwind(panic);
         }
     }
-    println!("{number} cuts of {} operations", recording.len());
+    long::report(&format!("power cuts: {name}"), &[("tried", number as u64), ("lost", 0)]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_store_keeps_what_it_acknowledged() {
         place.record(&["--store", &directory, "add", &input, "--json", "--threads", "1"]);
     }
     recording.read(&place.log());
-    each_cut(&place, &recording, number_of_cuts(0.4), |cut| {
+    each_cut("store", &place, &recording, number_of_cuts(40), |cut| {
         let known = acknowledged(&recording.said(cut));
         let path = Path::new(&directory);
         let store = match Store::open(path) {
@@ -87,7 +87,7 @@ fn a_backup_is_whole_or_not_there() {
     let backup = place.inside("backup");
     place.record(&["--store", &directory, "backup", &backup]);
     recording.read(&place.log());
-    each_cut(&place, &recording, number_of_cuts(0.12), |cut| {
+    each_cut("backup", &place, &recording, number_of_cuts(12), |cut| {
         match Store::open(Path::new(&backup)) {
             Ok(copy) => {
                 assert_eq!(copy.counts().unwrap().documents, 40);
@@ -116,7 +116,7 @@ fn tokens_that_were_shown_are_known() {
         place.record(&["token", "create", name, "--tokens", &file]);
     }
     recording.read(&place.log());
-    each_cut(&place, &recording, number_of_cuts(0.12), |cut| {
+    each_cut("tokens", &place, &recording, number_of_cuts(12), |cut| {
         let said = String::from_utf8(recording.said(cut)).unwrap();
         let shown: Vec<&str> =
             said.split_whitespace().filter(|word| word.starts_with("wonbon_")).collect();
@@ -145,7 +145,7 @@ fn dedup_is_whole_or_goes_on() {
             .map(|name| std::fs::read_to_string(place.root.join("out").join(name)).unwrap())
     };
     let expected = results();
-    each_cut(&place, &recording, number_of_cuts(0.2), |cut| {
+    each_cut("dedup", &place, &recording, number_of_cuts(20), |cut| {
         let is_there = place.root.join("out").exists();
         assert!(is_there || cut.after < recording.len(), "the results are lost");
         if !is_there {
@@ -171,7 +171,7 @@ fn a_crawl_goes_on() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
         support::json(output)["pages"].clone()
     };
-    each_cut(&place, &recording, number_of_cuts(0.16), |cut| {
+    each_cut("crawl", &place, &recording, number_of_cuts(16), |cut| {
         let resumed = command(&resume).output().unwrap();
         // Nothing of it was durable: it begins again.
         let again = match stderr(&resumed) {

@@ -41,7 +41,7 @@ pub const FRESH_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 pub const STALE_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The longest list of sitemaps that is kept.
-const MAX_SITEMAPS: usize = 1000;
+pub const MAX_SITEMAPS: usize = 1000;
 
 /// A rule of the group that holds for us.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +103,7 @@ impl Robots {
         let product = product_token(product.as_bytes());
         let mut named = Group::default();
         let mut star = Group::default();
+        let mut is_named = false;
         let mut sitemaps = Vec::new();
         // Which groups the lines now read belong to, whether agents are still being named, and the
         // delay that was given meanwhile: it holds for the agents named after it too.
@@ -125,8 +126,7 @@ impl Robots {
                     let token = product_token(value);
                     in_named |= !token.is_empty() && token.eq_ignore_ascii_case(product);
                 }
-                star.present |= in_star;
-                named.present |= in_named;
+                is_named |= in_named;
             } else if is(b"sitemap") {
                 if let Ok(value) = std::str::from_utf8(value)
                     && !value.is_empty()
@@ -150,7 +150,7 @@ impl Robots {
                 }
             }
         }
-        let group = if named.present { named } else { star };
+        let group = if is_named { named } else { star };
         let mut rules = group.rules;
         rules.sort_by_key(|rule| (std::cmp::Reverse(rule.pattern.length()), !rule.allow));
         Robots { rules, crawl_delay: group.crawl_delay, sitemaps, nothing: false }
@@ -206,7 +206,6 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
 /// All groups that name the same agent, as one.
 #[derive(Default)]
 struct Group {
-    present: bool,
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
 }

@@ -26,7 +26,6 @@ use wonbon_warc::{FoundRecord, Header, Reader, RecordId, RecordKind, WarcError};
 
 use super::json::RowParser;
 use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
-use crate::MAX_DOCUMENT_BYTES;
 use crate::binary::{is_binary, is_document_type};
 use crate::document::{Content, Document};
 use crate::inputs::InputFile;
@@ -35,9 +34,6 @@ use crate::resolve::RowError;
 
 /// About how many bytes of blocks are handed over at a time.
 const BATCH_BYTES: usize = 1 << 20;
-
-/// The longest block of a page that is read.
-const MAX_BLOCK_BYTES: u64 = MAX_DOCUMENT_BYTES as u64;
 
 /// How much of a block is read to see what it is.
 const HEAD_BYTES: usize = 64 << 10;
@@ -55,6 +51,8 @@ pub struct ArchiveRecord {
     block: Vec<u8>,
     /// Where the body of a revisit is.
     body_at: Option<Place>,
+    /// The most bytes of a body, packed and unpacked.
+    limit: usize,
 }
 
 /// Where a record can be read again.
@@ -120,6 +118,8 @@ pub(crate) struct ArchiveReader {
     reader: Reader<Box<dyn Read + Send>>,
     /// Where its records can be read again, unless it is unpacked on the way.
     path: Option<Arc<PathBuf>>,
+    /// The most bytes of one document.
+    limit: usize,
     /// Where the record before began: a second record there is inside the same gzip member.
     last_offset: Option<u64>,
     /// Responses of this and earlier archives.
@@ -134,11 +134,12 @@ impl ArchiveReader {
         path: &Path,
         known: Arc<Mutex<KnownRecords>>,
     ) -> std::io::Result<Self> {
+        let limit = source.limits.document_bytes;
         let (reader, path): (Box<dyn Read + Send>, _) = match open_plain(path)? {
             Some(file) => (Box::new(file), Some(Arc::new(path.to_owned()))),
             None => (Box::new(Unpacked(source)), None),
         };
-        Ok(ArchiveReader { reader: Reader::new(reader), path, last_offset: None, known })
+        Ok(ArchiveReader { reader: Reader::new(reader), path, limit, last_offset: None, known })
     }
 }
 
@@ -170,7 +171,7 @@ impl FormatReader for ArchiveReader {
                         self.last_offset.replace(found.offset()) == Some(found.offset());
                     let place = self.path.clone().filter(|_| !inside_a_member);
                     let place = place.map(|path| Place { path, offset: found.offset() });
-                    match record_of(&mut found, place, &mut known) {
+                    match record_of(&mut found, place, &mut known, self.limit) {
                         Ok(Some(record)) => {
                             rows.bytes += record.block.len() as u64;
                             rows.records.push(record);
@@ -260,6 +261,7 @@ fn record_of<R: Read>(
     found: &mut FoundRecord<'_, R>,
     place: Option<Place>,
     known: &mut KnownRecords,
+    limit: usize,
 ) -> Result<Option<ArchiveRecord>, WarcError> {
     let header = found.header().clone();
     let Some(target) = header.target() else { return Ok(None) };
@@ -278,11 +280,16 @@ fn record_of<R: Read>(
         },
         _ => return Ok(None),
     };
-    let block = found.read_block(MAX_BLOCK_BYTES)?;
+    let block = found.read_block(most_of_a_block(limit))?;
     if let (Some(place), None) = (place, &body_at) {
         known.remember(&header, &place);
     }
-    Ok(Some(ArchiveRecord { target, header, block, body_at }))
+    Ok(Some(ArchiveRecord { target, header, block, body_at, limit }))
+}
+
+/// The longest block that is read, for documents of up to so many bytes.
+fn most_of_a_block(limit: usize) -> u64 {
+    limit.saturating_add(HEAD_BYTES) as u64
 }
 
 /// Whether an answer is a document or leads to another.
@@ -300,9 +307,10 @@ impl ArchiveRecord {
     ///
     /// # Errors
     ///
-    /// [`RowError::NotATime`] if its date has another form than archives write, as for a time in a row.
+    /// [`RowError::NotATime`] if its date has another form than archives write, as for a time in a row;
+    /// [`RowError::RowTooLong`] if its body unpacks to more bytes than a document may have.
     pub fn document(&self) -> Result<Option<Document<'_>>, RowError> {
-        let content = match self.held() {
+        let content = match self.held()? {
             None => return Ok(None),
             Some(Held::Page { bytes, .. }) if is_binary(&bytes) => return Ok(None),
             Some(Held::Page { bytes, content_type }) => {
@@ -322,13 +330,22 @@ impl ArchiveRecord {
         }))
     }
 
-    fn held(&self) -> Option<Held> {
-        let Some(place) = &self.body_at else { return held_by(&self.block, &self.target) };
+    fn held(&self) -> Result<Option<Held>, RowError> {
+        match &self.body_at {
+            None => held_by(&self.block, &self.target, self.limit),
+            // What is not there any more is no document.
+            Some(place) => match self.block_at(place) {
+                Some(block) => held_by(&block, &self.target, self.limit),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn block_at(&self, place: &Place) -> Option<Vec<u8>> {
         let mut file = File::open(place.path.as_ref()).ok()?;
         file.seek(SeekFrom::Start(place.offset)).ok()?;
         let mut reader = Reader::new(file);
-        let block = reader.next_record().ok()??.read_block(MAX_BLOCK_BYTES).ok()?;
-        held_by(&block, &self.target)
+        reader.next_record().ok()??.read_block(most_of_a_block(self.limit)).ok()
     }
 
     /// The record as it stands in an archive, a gzip member of its own if so wished.
@@ -346,18 +363,24 @@ impl ArchiveRecord {
     }
 }
 
-fn held_by(block: &[u8], target: &str) -> Option<Held> {
-    let head = Head::parse(block).ok()?;
+fn held_by(block: &[u8], target: &str, limit: usize) -> Result<Option<Held>, RowError> {
+    let Ok(head) = Head::parse(block) else { return Ok(None) };
     if head.status != 200 {
-        let base = url::Url::parse(target).ok()?;
-        let mut to = base.join(head.header("location")?).ok()?;
-        to.set_fragment(None);
-        return (to.as_str() != target).then(|| Held::Redirect(to.into()));
+        return Ok(redirect_of(&head, target));
     }
-    let body = head.body(block, MAX_DOCUMENT_BYTES).ok()?;
-    if body.end == End::Damaged && body.bytes.is_empty() {
-        return None;
+    let Ok(body) = head.body(block, limit) else { return Ok(None) };
+    match body.end {
+        End::Limit => return Err(RowError::RowTooLong { limit }),
+        End::Damaged if body.bytes.is_empty() => return Ok(None),
+        _ => {}
     }
     let content_type = head.header("content-type").map(str::to_owned);
-    Some(Held::Page { bytes: body.bytes.into_owned(), content_type })
+    Ok(Some(Held::Page { bytes: body.bytes.into_owned(), content_type }))
+}
+
+fn redirect_of(head: &Head, target: &str) -> Option<Held> {
+    let base = url::Url::parse(target).ok()?;
+    let mut to = base.join(head.header("location")?).ok()?;
+    to.set_fragment(None);
+    (to.as_str() != target).then(|| Held::Redirect(to.into()))
 }

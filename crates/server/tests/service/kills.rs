@@ -3,7 +3,7 @@
 //! is as it should be.
 //!
 //! `WONBON_KILLS` sets how often it is killed, 20 by default, and `WONBON_WRITERS` how many clients send
-//! documents, 2 by default; scripts/hard.sh: 200 and 8.
+//! documents, 2 by default; scripts/hard.sh: 2,000 and 8.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -20,6 +20,7 @@ use wonbon_crawl::plan::Plan;
 use wonbon_crawl::progress::{Control, Unwatched};
 use wonbon_store::Store;
 use wonbon_testkit::crawl::toy_web::ToyHost;
+use wonbon_testkit::long;
 
 use crate::jobs::{
     begin, change, corpus, crawl_of, get, same_files, seed, slow_web, undisturbed_dedup,
@@ -102,8 +103,10 @@ impl Work {
 
 #[test]
 fn nothing_acknowledged_is_lost_and_jobs_end_as_ever_after_many_kills() {
-    let kills: u64 = std::env::var("WONBON_KILLS").map_or(20, |text| text.parse().unwrap());
-    let writers: u64 = std::env::var("WONBON_WRITERS").map_or(2, |text| text.parse().unwrap());
+    let kills = long::share(long::number("WONBON_KILLS", 20));
+    let writers = long::number("WONBON_WRITERS", 2);
+    // Each part of a long form kills at other moments.
+    let mut random = long::random(9);
     let host = slow_web(PAGES, Duration::from_millis(8));
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("jobs/in/corpus.jsonl");
@@ -140,14 +143,17 @@ fn nothing_acknowledged_is_lost_and_jobs_end_as_ever_after_many_kills() {
                     scope.spawn(move || stream(address, first..first + 1_000_000, stop))
                 })
                 .collect();
-            std::thread::sleep(Duration::from_millis(40 + (kill * 53) % 160));
+            std::thread::sleep(Duration::from_millis(40 + random.below(160)));
             child.kill().unwrap();
             child.wait().unwrap();
             stop.store(true, Ordering::Relaxed);
             clients.into_iter().map(|client| acknowledged(&client.join().unwrap())).collect()
         });
         met_streams += u64::from(told.iter().any(|ids| !ids.is_empty()));
-        all.extend(told.into_iter().flatten());
+        let told: BTreeSet<String> = told.into_iter().flatten().collect();
+        // What this life acknowledged is looked for at once, everything every tenth time.
+        lost(&told);
+        all.extend(told);
         if kill % 10 == 9 {
             lost(&all);
         }
@@ -155,7 +161,7 @@ fn nothing_acknowledged_is_lost_and_jobs_end_as_ever_after_many_kills() {
     // Undisturbed now, everything comes to its end.
     let mut child = start_child(folder.path(), &[]);
     let address = address_of(folder.path());
-    let [crawls, dedups, imports] = &work.numbers;
+    let [crawls, dedups, _] = &work.numbers;
     for number in work.numbers.iter().flatten() {
         until_state(address, *number, "done");
     }
@@ -167,15 +173,8 @@ fn nothing_acknowledged_is_lost_and_jobs_end_as_ever_after_many_kills() {
         .sum();
     child.kill().unwrap();
     child.wait().unwrap();
-    println!(
-        "{kills} kills, {met_streams} met a stream, {met_jobs} jobs met a kill; {} acknowledged; \
-         {} crawls, {} dedups, {} imports, which went on {resumed} times",
-        all.len(),
-        crawls.len(),
-        dedups.len(),
-        imports.len()
-    );
     assert!(met_streams > 0 && met_jobs > 0 && resumed > 0);
+    let acknowledged = all.len() as u64;
 
     let jobs = folder.path().join("jobs");
     let alone = undisturbed_crawl(&host, &folder.path().join("crawl-alone"));
@@ -195,4 +194,15 @@ fn nothing_acknowledged_is_lost_and_jobs_end_as_ever_after_many_kills() {
     let store = Store::open(&folder.path().join("store")).unwrap();
     let verified = store.verify().unwrap();
     assert_eq!((verified.differences, &verified.first), (0, &Vec::new()));
+    long::report(
+        "kills of the service",
+        &[
+            ("tried", kills),
+            ("amid a stream", met_streams),
+            ("jobs amid work", met_jobs as u64),
+            ("jobs resumed", resumed),
+            ("acknowledged", acknowledged),
+            ("lost", 0),
+        ],
+    );
 }

@@ -7,9 +7,11 @@
 mod api;
 mod api_reference;
 mod bad_input;
+mod crowd;
 mod damaged_crawls;
 mod decisions;
 mod full_disk;
+mod fuzz_replay;
 mod golden;
 mod hardening;
 mod jobs;

@@ -268,7 +268,7 @@ fn silent_and_slow_clients_are_let_go_and_others_are_served() {
 }
 
 /// A number of `/metrics`.
-fn metric(address: SocketAddr, name: &str) -> u64 {
+pub(crate) fn metric(address: SocketAddr, name: &str) -> u64 {
     let text = ask(address, "GET", "/metrics", &[], "").body;
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().unwrap()

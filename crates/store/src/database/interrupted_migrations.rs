@@ -70,5 +70,5 @@ fn an_interrupted_migration_is_done_again() {
             }
         }
     }
-    println!("{tried} interrupted migrations, 0 lost");
+    wonbon_testkit::long::report("interrupted migrations", &[("tried", tried), ("lost", 0)]);
 }

@@ -6,6 +6,7 @@
 #[cfg(feature = "crawl")]
 mod canonical;
 mod decode;
+mod difference;
 mod extract;
 mod links;
 #[cfg(feature = "crawl")]
@@ -22,6 +23,7 @@ mod words;
 #[cfg(feature = "crawl")]
 pub use canonical::canonical;
 pub use decode::decode;
+pub use difference::difference_of_halves;
 pub use extract::extract;
 pub use links::links;
 #[cfg(feature = "crawl")]
