@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use wonbon_index::{CopyIndex as _, IndexParams, MemoryIndex, Row};
+use wonbon_index::{IndexParams, MemoryIndex, Row};
 use wonbon_testkit::generate::random::Random;
 use wonbon_testkit::long;
 

@@ -17,7 +17,6 @@
 //! document in memory beside the index. The store cannot be written to meanwhile.
 
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
 use std::time::Duration;
 
 use rusqlite::Connection;

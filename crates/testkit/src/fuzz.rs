@@ -98,7 +98,8 @@ fn mutate(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
         match random.below(7) {
             0 => bytes[at] ^= 1 << random.below(8),
             1 => {
-                bytes[at] = [0, 0xFF, 0x7F, b'\n', b'"', b'<', b':', b' '][random.below(8) as usize]
+                bytes[at] =
+                    [0, 0xFF, 0x7F, b'\n', b'"', b'<', b':', b' '][random.below(8) as usize];
             }
             2 => bytes[at] = random.bits() as u8,
             3 => drop(bytes.drain(range(&bytes, random))),
