@@ -36,6 +36,9 @@ pub struct Intake<'s> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntakeError {
+    /// The request was wrong: the document has no name, and came from where nothing gives it one.
+    #[error("a document without a name is not stored: it needs an id or an address")]
+    NoName,
     /// The request was wrong: an address that leads elsewhere is known of a sweep or not at all.
     #[error("`{key}` only leads to {target}: redirects are noted with a sweep")]
     RedirectWithoutSweep {
@@ -87,8 +90,11 @@ impl<'s> Intake<'s> {
     ///
     /// # Errors
     ///
-    /// [`IntakeError`]: it is a redirect outside a sweep, or its key or content is too long.
+    /// [`IntakeError`]: it has no name, is a redirect outside a sweep, or its key or content is too long.
     pub fn prepare(&self, document: &mut Document<'_>) -> Result<ReadyDocument, IntakeError> {
+        if document.id.is_empty() {
+            return Err(IntakeError::NoName);
+        }
         if let Some(target) = document.redirect() {
             // What leads elsewhere is the address, whatever else the document is called.
             let (key, target) = (document.address().to_owned(), target.to_owned());

@@ -269,6 +269,24 @@ fn bad_input_is_named_and_the_rest_is_stored() {
 }
 
 #[test]
+fn what_comes_from_standard_input_needs_a_name_to_be_stored() {
+    let files = Files::new();
+    let store = files.path().join("store").to_str().unwrap().to_owned();
+    let unnamed = serde_json::json!({"text": FERRY});
+    let named = serde_json::json!({"id": "stdin.jsonl:1", "text": FERRY});
+    let rows = format!("{unnamed}\n{named}\n");
+    let output = wonbon_reading(&["--store", &store, "add", "-"], rows.as_bytes());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let told = stderr(&output);
+    assert!(told.contains("a document without a name is not stored"), "{told}");
+    assert!(told.contains("1 original, 1 refused"), "{told}");
+    for text in [unnamed.to_string().as_bytes(), FERRY.as_bytes()] {
+        let output = wonbon_reading(&["--store", &store, "check", "-"], text);
+        assert!(stdout(&output).contains("(unnamed) of stdin.jsonl:1"), "{}", stdout(&output));
+    }
+}
+
+#[test]
 fn a_person_decides_and_takes_it_back() {
     let (_files, store) = filled();
     let decide = |arguments: &[&str]| {

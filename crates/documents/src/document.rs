@@ -11,7 +11,8 @@ use crate::resolve::Value;
 /// whoever recognises it by its bytes does not pay for that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document<'a> {
-    /// What names it: its own id, or its URL, or its file and row.
+    /// What names it: its own id, or its URL, or its file and row. Empty if there is none of these: such a
+    /// document can be checked and not stored.
     pub id: Cow<'a, str>,
     /// Its address, if it has one.
     pub url: Option<Cow<'a, str>>,

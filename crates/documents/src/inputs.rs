@@ -21,7 +21,7 @@ pub struct InputFile {
     #[serde(serialize_with = "write_name")]
     pub path: PathBuf,
     /// Its name relative to what was asked for, different from those of all other files: where its
-    /// kept rows go.
+    /// kept rows go. Empty for what has none, such as standard input on its way into a store.
     #[serde(serialize_with = "write_name")]
     pub name: PathBuf,
     /// Its size when the run began.
@@ -35,6 +35,15 @@ impl InputFile {
     #[must_use]
     pub fn path_text(&self) -> Cow<'_, str> {
         name_text(&self.path)
+    }
+
+    /// What a row is called that has neither id nor address; empty if the file has no name.
+    #[must_use]
+    pub(crate) fn row_name(&self, row: u64) -> String {
+        match name_text(&self.name) {
+            name if name.is_empty() => String::new(),
+            name => format!("{name}:{row}"),
+        }
     }
 }
 

@@ -214,6 +214,9 @@ impl<'a> Redirected<'a> {
     }
 }
 
+/// What a document is called in an answer that has no name.
+pub const UNNAMED: &str = "(unnamed)";
+
 /// What a document would be if it were stored.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -231,6 +234,7 @@ impl<'a> Checked<'a> {
     /// The JSON form of a verdict about a document that is not stored.
     #[must_use]
     pub fn of(key: &'a str, verdict: &'a wonbon_store::Verdict, microseconds: u64) -> Self {
+        let key = if key.is_empty() { UNNAMED } else { key };
         Checked { key, verdict: Verdict::of(verdict), microseconds }
     }
 }

@@ -26,7 +26,9 @@ pub use changes::{Changes, History, Lives, Sweep, Version, days, resemblance_cla
 pub use collapse::{CollapseAnswer, CopyOfResult};
 pub use comparison::{Comparison, ComparisonEstimate, Difference, MovedBlock};
 pub use decisions::DecisionEntry;
-pub use documents::{AddSummary, Added, Checked, Document, Redirected, Verdict, change_name};
+pub use documents::{
+    AddSummary, Added, Checked, Document, Redirected, UNNAMED, Verdict, change_name,
+};
 pub use jobs::{JobAnswer, JobList, JobListed};
 pub use lists::{
     AskAnswer, ChangesAnswer, DecisionsAnswer, DocumentList, FamiliesAnswer, Family, FamilyAnswer,

@@ -55,7 +55,8 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
                 error => error.into(),
             });
             let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-            let id = document.id.clone().into_owned();
+            let id = if document.id.is_empty() { answers::UNNAMED } else { &document.id };
+            let id = id.to_owned();
             checked.push(verdict.map(|verdict| (id, verdict, microseconds)));
         },
         |piece: PieceOutput<Checked>| -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wonbon_documents::Inputs;
+use wonbon_documents::{InputFile, Inputs};
 
 use crate::batch::{FieldOptions, LimitOptions, StoreDateOptions, spool_standard_input};
 
@@ -27,6 +27,13 @@ impl ReadingOptions {
         let inputs = spool_standard_input(&self.inputs, spool)?;
         let fields = self.fields.names(&inputs, directory)?;
         let mut found = Inputs::find(&inputs, fields)?;
+        // The next time something else comes from standard input: its rows are not called by the same name.
+        for (_, spooled) in
+            self.inputs.iter().zip(&inputs).filter(|(given, _)| given.as_os_str() == "-")
+        {
+            let of_input = |file: &&mut InputFile| file.path == *spooled;
+            found.files.iter_mut().filter(of_input).for_each(|file| file.name.clear());
+        }
         found.limits = self.limits.limits();
         found.unpack = spool.to_owned();
         Ok(found)

@@ -21,7 +21,6 @@ use super::json::{PADDING, RowParser};
 use super::{FormatReader, FormatRows, Piece, RowOutcome, Rows, Visitor};
 use crate::error::InputError;
 use crate::inputs::InputFile;
-use crate::name_text::name_text;
 use crate::open::{Source, SourceKind};
 use crate::resolve::RowError;
 
@@ -295,7 +294,7 @@ impl FormatRows for Lines {
         parser: &mut RowParser,
         each: &mut Visitor<'_>,
     ) {
-        let place = |number| Some(format!("{}:{number}", name_text(&file.name)));
+        let place = |number| Some(file.row_name(number));
         parser.for_each_row(self, &place, |number, row| {
             each(
                 Some(number),

@@ -37,7 +37,6 @@ use crate::binary::is_binary;
 use crate::error::{InputError, io};
 use crate::inputs::InputFile;
 use crate::limits::Limits;
-use crate::name_text::name_text;
 use crate::open::Source;
 use crate::resolve::{Value, Values, resolve};
 
@@ -329,7 +328,7 @@ impl FormatRows for TableRows {
                 ranking: value_in(ranking, row),
             };
             let place = || match self.unnamed {
-                Unnamed::FileAndRow => Some(format!("{}:{number}", name_text(&file.name))),
+                Unnamed::FileAndRow => Some(file.row_name(number)),
                 Unnamed::Row => Some(number.to_string()),
                 Unnamed::Refused => None,
             };

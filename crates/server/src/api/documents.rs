@@ -197,16 +197,12 @@ pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request)
     checked.into_response()
 }
 
-/// What a document is called that was given no name.
-const UNNAMED: &str = "(unnamed)";
-
 fn checked(store: &Store, sent: &SentDocument, options: AddOptions) -> Result<Reply, Problem> {
     let since = Instant::now();
     sent.read(Some(""), |document| {
         let verdict = options.intake(store).check(document)?;
         let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let key = if document.id.is_empty() { UNNAMED } else { &document.id };
-        Ok(Reply::json(&answers::Checked::of(key, &verdict, microseconds)))
+        Ok(Reply::json(&answers::Checked::of(&document.id, &verdict, microseconds)))
     })
 }
 
