@@ -84,7 +84,7 @@ def questions(one):
         "nothing" in one,
         one.check(FERRY).original,
         [(site.site, [holder.place.key for holder in site.copies]) for site in one.copies("ferry").sites],
-        [(one.moved("ferry").status, place.key) for place in one.moved("ferry").also],
+        [(one.moved("ferry").status, other.place.key) for other in one.moved("ferry").also],
         [(version.version, version.words) for version in one.changes("ferry").versions],
     ]
 
@@ -219,8 +219,9 @@ def test_a_stream_is_decided_as_a_store_decides():
 
 def test_without_files_in_memory_a_stream_is_decided_on_disk(monkeypatch):
     monkeypatch.setattr(wonbon._store, "IN_MEMORY", "/no/such/folder")
+    rows = [{"id": "0", "text": FERRY}, {"id": "1", "text": FERRY + " Really."}]
     with wonbon.Deduplicator() as seen:
-        assert [verdict.original for verdict in seen.add_many([FERRY, FERRY + " Really."])] == [None, "0"]
+        assert [verdict.original for verdict in seen.add_many(rows)] == [None, "0"]
 
 
 def test_a_service_answers_as_a_store(service, store):

@@ -248,7 +248,6 @@ impl ReadingRules {
             if let Some(sink) = &self.sink {
                 page.ticket = Some(sink.page(&SinkPage {
                     address: url.as_str(),
-                    site,
                     fetched: page.answer.at,
                     bytes: &bytes,
                     text: &core.page.text,

@@ -20,8 +20,6 @@ pub type Ticket = Box<dyn FnOnce() -> Result<Verdict, SinkError> + Send>;
 pub struct SinkPage<'a> {
     /// Its address.
     pub address: &'a str,
-    /// Its site.
-    pub site: &'a str,
     /// When it was asked for.
     pub fetched: Timestamp,
     /// Its bytes, unpacked.

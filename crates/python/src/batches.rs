@@ -35,11 +35,13 @@ struct Named<'a> {
 
 impl Batches {
     /// The batches of an object. Columns that nobody names are guessed as the program guesses fields.
+    /// `redirects`: whether a row may say where its address leads instead of what stands there.
     pub(crate) fn of(
         data: &Bound<'_, PyAny>,
         what: &str,
         chosen: &ChosenFields,
         ranking: Option<&str>,
+        redirects: bool,
     ) -> Result<Self, Failure> {
         let mut arrays = Arrays::of(data, what)?;
         let (mut names, mut is_table) = (Vec::new(), true);
@@ -63,9 +65,13 @@ impl Batches {
             .map(|(argument, column)| Named { argument, column });
             check_columns(&named, &names)?;
         }
-        let fields = FieldNames { redirect: String::new(), ..chosen.names_among(&names) };
-        let has = |name: &String| names.contains(name);
-        if is_table && !names.is_empty() && !has(&fields.text) && !has(&fields.html) {
+        let mut fields = chosen.names_among(&names);
+        if !redirects {
+            fields.redirect.clear();
+        }
+        let contents = [&fields.text, &fields.html, &fields.redirect];
+        let has_content = contents.iter().any(|name| names.contains(name));
+        if is_table && !names.is_empty() && !has_content {
             return Err(Failure::column(format!(
                 "there is neither a column `{}` nor a column `{}`, only {}; say `text=`",
                 fields.text,

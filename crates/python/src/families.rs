@@ -264,7 +264,7 @@ pub(crate) fn dedup_table(
 ) -> Result<FamilyCore, Failure> {
     let Request { request, method } = Request::new(request, shingle, seed, threads, memory)?;
     let ranking = method.keep.field().map(str::to_owned);
-    let tables = Batches::of(data, "the data", &request.fields, ranking.as_deref())?;
+    let tables = Batches::of(data, "the data", &request.fields, ranking.as_deref(), false)?;
     let fields = tables.fields().clone();
     // The other table is read by the same names, as the program reads all inputs by the same fields.
     let against = against.map(|data| Batches::by(data, "`against`", &fields)).transpose()?;

@@ -162,7 +162,7 @@ impl StoreCore {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> Result<Vec<String>, Failure> {
         let chosen: ChosenFields = asked(fields)?;
-        let batches = Batches::of(data, "the data", &chosen, None)?;
+        let batches = Batches::of(data, "the data", &chosen, None, true)?;
         let (sweep, dates) = (date("sweep", sweep)?, wonbon_app::parameters::dates(dates)?);
         let threads = options::threads(threads)?;
         let names = batches.fields().clone();
@@ -222,7 +222,7 @@ impl StoreCore {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> Result<Vec<String>, Failure> {
         let chosen: ChosenFields = asked(fields)?;
-        let batches = Batches::of(data, "the data", &chosen, None)?;
+        let batches = Batches::of(data, "the data", &chosen, None, false)?;
         let threads = options::threads(threads)?;
         let names = batches.fields().clone();
         watched::run(py, progress, |watched| {

@@ -244,7 +244,8 @@ impl Preparer {
 pub(crate) fn site_of(address: &str) -> Option<String> {
     let address = url::Url::parse(address).ok()?;
     let host = address.host_str()?.trim_end_matches('.');
-    Some(psl::domain_str(host).unwrap_or(host).to_owned())
+    let domain = address.domain().and_then(|_| psl::domain_str(host));
+    Some(domain.unwrap_or(host).to_owned())
 }
 
 /// The fingerprint of a set as stores of earlier programs have it.

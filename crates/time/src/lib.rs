@@ -108,6 +108,12 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub(self.0.rem_euclid(SECOND)))
     }
 
+    /// The last whole millisecond that is not after it: what a WARC-Date can say.
+    #[must_use]
+    pub fn floor_to_millisecond(self) -> Self {
+        Timestamp(self.0.saturating_sub(self.0.rem_euclid(1_000)))
+    }
+
     fn within_four_digits(microseconds: i128) -> Result<Self, NotATime> {
         let microseconds = i64::try_from(microseconds).map_err(|_| NotATime)?;
         if (FIRST..=LAST).contains(&microseconds) {

@@ -74,7 +74,6 @@ impl PageSink for StoreSink {
             created: Some(page.fetched),
             published: page.published.and_then(|text| Timestamp::parse_iso(text).ok()),
             title: page.title.map(Into::into),
-            site: Some(page.site.into()),
             language: page.language.map(Into::into),
             archived: true,
             ..Document::new(page.address, content)
@@ -102,7 +101,6 @@ mod tests {
     fn page(address: &'static str, fetched: i64) -> SinkPage<'static> {
         SinkPage {
             address,
-            site: "a.example",
             fetched: Timestamp::from_seconds(fetched),
             bytes: b"<p>the bytes of a page",
             text: TEXT,

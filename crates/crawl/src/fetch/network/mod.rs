@@ -151,7 +151,8 @@ impl Network {
             Some(connection) => connection,
             None => self.connections.open(&endpoint, &ask.url).await?,
         };
-        let at = Timestamp::now();
+        // What the archive can say, so that its reader gives the page the same date.
+        let at = Timestamp::now().floor_to_millisecond();
         let begun = Instant::now();
         let limits = &self.config.limits;
         let first_byte = Deadline::now() + limits.first_byte;
