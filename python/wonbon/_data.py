@@ -49,6 +49,9 @@ def _column(column: Any) -> Any:
         return column.combine_chunks()
     if isinstance(column, list) or hasattr(column, "__arrow_c_array__") or isinstance(column, (str, bytes, bytearray)):
         return column
+    if _is(column, "pandas", "Series"):
+        # What is missing there is a number that is none.
+        return column.astype(object).where(column.notna(), None).tolist()
     if hasattr(column, "tolist"):
         return column.tolist()
     return list(column) if isinstance(column, Iterable) else column
@@ -172,8 +175,10 @@ def select(data: Any, kept: Any, again: bool = False) -> Any:
         import duckdb
 
         return duckdb.from_arrow(data.to_arrow_table().filter(_as_mask(kept)))
+    if _is(data, "numpy", "ndarray"):
+        return data[kept.__array__()]
     if isinstance(data, Mapping):
-        return {name: list(itertools.compress(column, kept)) for name, column in data.items()}
+        return {name: select(column, kept) for name, column in data.items()}
     if isinstance(data, tuple):
         return tuple(itertools.compress(data, kept))
     if isinstance(data, list):
