@@ -181,6 +181,18 @@ impl Comparer {
         one: u32,
         other: u32,
     ) -> Result<Met, ClusterError> {
+        let met = self.compare_from(sets, one, other, 0.0)?;
+        Ok(met.expect("every two share nothing or more"))
+    }
+
+    /// The same; may end with none as soon as it is sure that they resemble each other less than `least`.
+    pub(crate) fn compare_from(
+        &mut self,
+        sets: &Sets,
+        one: u32,
+        other: u32,
+        least: f64,
+    ) -> Result<Option<Met>, ClusterError> {
         if self.loaded != Some(one) {
             self.loaded = None;
             sets.read(one, &mut self.theirs)?;
@@ -190,9 +202,15 @@ impl Comparer {
             self.loaded = Some(one);
         }
         sets.read(other, &mut self.theirs)?;
-        let shared = self.distinct.count_shared(&self.mine, &self.theirs) as u32;
-        let union = sets.size(one) + sets.size(other) - shared;
-        Ok(Met { other, agreeing: 0, shared, union })
+        let sizes = sets.size(one) + sets.size(other);
+        // Of a resemblance r two sets of n elements share n r / (1 + r); one less, for what rounding may do.
+        let least = (f64::from(sizes) * least / (1.0 + least)).floor() - 1.0;
+        let shared =
+            self.distinct.count_shared_from(&self.mine, &self.theirs, least.max(0.0) as usize);
+        Ok(shared.map(|shared| {
+            let shared = shared as u32;
+            Met { other, agreeing: 0, shared, union: sizes - shared }
+        }))
     }
 }
 
@@ -405,9 +423,11 @@ impl Walk<'_> {
 
     fn answer(&self, question: &mut Question, comparer: &mut Comparer) {
         question.met.clear();
+        let least = self.rule.least_resemblance();
         for &(other, agreeing) in &question.candidates {
-            match comparer.compare(self.sets, question.who, other) {
-                Ok(met) => {
+            match comparer.compare_from(self.sets, question.who, other, least) {
+                Ok(None) => {}
+                Ok(Some(met)) => {
                     if self.rule.makes_a_copy(met.resemblance(), agreeing as usize) {
                         question.met.push(Met { agreeing, ..met });
                     }

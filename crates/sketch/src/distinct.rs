@@ -96,6 +96,27 @@ impl Distinct {
     /// How many of these different elements are in `set`, which is what [`add`](Self::add) left.
     #[must_use]
     pub fn count_shared(&self, set: &[u64], elements: &[u64]) -> usize {
+        self.count_shared_from(set, elements, 0).unwrap_or_default()
+    }
+
+    /// The same, or none if it is less than `least`: that is often known before the end.
+    #[must_use]
+    pub fn count_shared_from(&self, set: &[u64], elements: &[u64], least: usize) -> Option<usize> {
+        /// How many elements are looked at before counting what is left.
+        const PIECE: usize = 32;
+
+        let (mut shared, mut left) = (0, elements.len());
+        for piece in elements.chunks(PIECE) {
+            if shared + left < least {
+                return None;
+            }
+            shared += self.count_piece(set, piece);
+            left -= piece.len();
+        }
+        (shared >= least).then_some(shared)
+    }
+
+    fn count_piece(&self, set: &[u64], elements: &[u64]) -> usize {
         if let Some(table) = &self.table {
             return elements.iter().filter(|&&element| table.contains(element)).count();
         }
@@ -304,6 +325,10 @@ mod tests {
                 prop_assert_eq!(counter.count(), wanted.len() as u64);
                 let shared = other.iter().filter(|element| wanted.contains(element)).count();
                 prop_assert_eq!(distinct.count_shared(&set, &other), shared);
+                for least in [shared.saturating_sub(1), shared, shared + 1, shared + 40] {
+                    let found = distinct.count_shared_from(&set, &other, least);
+                    prop_assert_eq!(found, (shared >= least).then_some(shared));
+                }
             }
         }
     }
