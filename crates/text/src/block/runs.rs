@@ -202,7 +202,8 @@ mod tests {
             prop_assert_eq!(&found[0], &found[1]);
             let (run, taken, words, buffer) = &found[0];
             prop_assert!(run.at > 0 || *taken == 0);
-            prop_assert_eq!(&buffer[30..], text[..run.at].to_ascii_lowercase().as_bytes());
+            let lowered = text[..run.at].to_ascii_lowercase();
+            prop_assert_eq!(&buffer[30..], lowered.as_bytes());
             let mut expected = Vec::new();
             let mut start = open;
             for (at, c) in text[..run.at].char_indices() {
