@@ -176,8 +176,11 @@ mod tests {
 
     use super::*;
 
-    /// A run by each implementation there is on this processor: how it ends, its words, what the buffer holds.
-    fn runs(text: &str, from: Run, short: usize) -> Vec<(Run, usize, Vec<[u32; 2]>, Vec<u8>)> {
+    /// How a run ends, how much it took of the last block, its words, what the buffer holds.
+    type Ended = (Run, usize, Vec<[u32; 2]>, Vec<u8>);
+
+    /// A run by each implementation there is on this processor.
+    fn runs(text: &str, from: Run, short: usize) -> Vec<Ended> {
         let best = Edges::new(200);
         [Edges { path: Path::Plain, ..Edges::new(200) }, best]
             .into_iter()

@@ -208,15 +208,14 @@ const STEP: usize = 8;
 const ONES: u64 = u64::MAX / 0xFF;
 const HIGH: u64 = ONES * 0x80;
 
-/// How many of these bytes come before the first quote, backslash or control character.
+/// A bit for the first quote, backslash or control character of these bytes, and others above it; 0 if there is none.
 #[inline]
-fn plain_bytes(bytes: [u8; STEP]) -> usize {
+fn special(bytes: [u8; STEP]) -> u64 {
     let word = u64::from_le_bytes(bytes);
     // The lowest bit that is set is right: a borrow makes wrong ones only above one that is right.
     let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
     let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    let special = (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGH;
-    special.trailing_zeros() as usize / STEP
+    (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGH
 }
 
 impl Scan<'_> {
@@ -246,11 +245,14 @@ impl Scan<'_> {
         let (start, mut is_plain) = (self.at, true);
         loop {
             let step = *self.line.get(self.at..)?.first_chunk::<STEP>()?;
-            let plain = plain_bytes(step);
-            self.at += plain;
-            if plain == STEP {
+            let special = special(step);
+            // The next step is known before this one was looked at.
+            if special == 0 {
+                self.at += STEP;
                 continue;
             }
+            let plain = special.trailing_zeros() as usize / 8;
+            self.at += plain;
             match step[plain] {
                 b'"' => {
                     self.at += 1;
@@ -273,12 +275,15 @@ impl Scan<'_> {
         loop {
             let step = *self.line.get(at..)?.first_chunk::<STEP>()?;
             *to.get_mut(filled..)?.first_chunk_mut::<STEP>()? = step;
-            let plain = plain_bytes(step);
-            at += plain;
-            filled += plain;
-            if plain == STEP {
+            let special = special(step);
+            if special == 0 {
+                at += STEP;
+                filled += STEP;
                 continue;
             }
+            let plain = special.trailing_zeros() as usize / 8;
+            at += plain;
+            filled += plain;
             match step[plain] {
                 b'"' => {
                     self.at = at + 1;
