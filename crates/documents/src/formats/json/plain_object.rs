@@ -402,10 +402,7 @@ fn escape(bytes: &[u8]) -> Option<(char, usize)> {
             let second = unit(bytes.get(6..)?)?;
             let is_pair = (0xD800..0xDC00).contains(&first) && (0xDC00..0xE000).contains(&second);
             let code = 0x1_0000 + ((first & 0x3FF) << 10 | (second & 0x3FF));
-            return is_pair
-                .then(|| char::from_u32(code))
-                .flatten()
-                .map(|character| (character, 12));
+            is_pair.then(|| char::from_u32(code)).flatten().map(|character| (character, 12))
         }
         name => match ESCAPES[usize::from(name)] {
             0 => None,
