@@ -94,7 +94,7 @@ fn append_six_decimals(value: f64, text: &mut Vec<u8>) {
     let (whole, rest) = (scaled.floor(), scaled.fract());
     // The multiplication errs by far less than what is left to the exact way here: numbers close to the middle between two
     // that can be printed.
-    if value.is_sign_negative() || !(scaled < 1e9) || (rest - 0.5).abs() < 1e-6 {
+    if value.is_sign_negative() || !(0.0..1e9).contains(&scaled) || (rest - 0.5).abs() < 1e-6 {
         write!(text, "{value:.6}").expect("writing to memory does not fail");
         return;
     }
