@@ -25,8 +25,13 @@ use crate::error::{ClusterError, io};
 pub(crate) struct Mark {
     /// Bytes.
     pub bytes: u64,
-    /// A running checksum of all whole words of eight bytes.
+    /// A running checksum of the whole words of eight bytes: of every fourth, from the first one on.
     pub checksum: u64,
+    /// The same from the second, the third and the fourth word on: four at a time, because each waits for the one
+    /// before. Marks of earlier programs have one checksum of all words: a run that one of them left unfinished is
+    /// taken for damaged and begins again.
+    #[serde(default)]
+    pub more: [u64; 3],
     /// The bytes behind the last whole word.
     pub tail: u64,
 }
@@ -34,34 +39,57 @@ pub(crate) struct Mark {
 impl Mark {
     /// The mark after these bytes, the same however the bytes are cut into pieces.
     fn after(mut self, mut piece: &[u8]) -> Mark {
-        while !self.bytes.is_multiple_of(8)
+        while !self.bytes.is_multiple_of(32)
             && let Some((byte, rest)) = piece.split_first()
         {
             self.byte(*byte);
             piece = rest;
         }
-        let (words, rest) = piece.as_chunks::<8>();
-        words.iter().for_each(|word| self.fold(u64::from_le_bytes(*word)));
-        self.bytes += 8 * words.len() as u64;
+        let (fours, rest) = piece.as_chunks::<32>();
+        let [mut a, mut b, mut c, mut d] = self.lanes();
+        for four in fours {
+            let word = |at: usize| {
+                u64::from_le_bytes(*four[at..].first_chunk().expect("a word ends inside"))
+            };
+            a = fold(a, word(0));
+            b = fold(b, word(8));
+            c = fold(c, word(16));
+            d = fold(d, word(24));
+        }
+        self.set_lanes([a, b, c, d]);
+        self.bytes += 32 * fours.len() as u64;
         rest.iter().for_each(|byte| self.byte(*byte));
         self
+    }
+
+    fn lanes(self) -> [u64; 4] {
+        let [b, c, d] = self.more;
+        [self.checksum, b, c, d]
+    }
+
+    fn set_lanes(&mut self, [a, b, c, d]: [u64; 4]) {
+        (self.checksum, self.more) = (a, [b, c, d]);
     }
 
     fn byte(&mut self, byte: u8) {
         self.tail |= u64::from(byte) << (8 * (self.bytes % 8));
         self.bytes += 1;
         if self.bytes.is_multiple_of(8) {
-            self.fold(self.tail);
+            let mut lanes = self.lanes();
+            let lane = &mut lanes[((self.bytes - 8) / 8 % 4) as usize];
+            *lane = fold(*lane, self.tail);
+            self.set_lanes(lanes);
             self.tail = 0;
         }
     }
+}
 
-    #[inline]
-    fn fold(&mut self, word: u64) {
-        let mixed = self.checksum ^ word ^ 0x9E37_79B9_7F4A_7C15;
-        let product = u128::from(mixed) * 0xA076_1D64_78BD_642F;
-        self.checksum = (product as u64) ^ ((product >> 64) as u64);
-    }
+/// Folds a word into a running checksum.
+#[inline]
+fn fold(checksum: u64, word: u64) -> u64 {
+    let mixed = checksum ^ word ^ 0x9E37_79B9_7F4A_7C15;
+    let product = u128::from(mixed) * 0xA076_1D64_78BD_642F;
+    (product as u64) ^ ((product >> 64) as u64)
 }
 
 /// Appends to a column.

@@ -178,11 +178,22 @@ impl Members {
 pub(crate) trait Value: Pod + Ord {
     /// 64 of its bits.
     fn high_bits(self) -> u64;
+
+    /// Sorts values with their numbers.
+    fn sort(entries: &mut [(Self, u32)]) {
+        entries.sort_unstable();
+    }
 }
 
 impl Value for u64 {
     fn high_bits(self) -> u64 {
         self
+    }
+
+    /// By one number each, which is compared without a branch.
+    fn sort(entries: &mut [(u64, u32)]) {
+        entries
+            .sort_unstable_by_key(|&(value, number)| u128::from(value) << 32 | u128::from(number));
     }
 }
 
@@ -218,7 +229,7 @@ pub(crate) fn for_each_group<T: Value>(
             }
             Ok(())
         })?;
-        entries.sort_unstable();
+        T::sort(&mut entries);
         for equal in entries.chunk_by(|one, other| one.0 == other.0) {
             if equal.len() > 1 {
                 group.clear();

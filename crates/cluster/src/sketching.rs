@@ -11,100 +11,9 @@ use std::num::NonZeroUsize;
 
 use crate::passages::{PassageUnit, append_words};
 use wonbon_rule::{fingerprint_content_half, fingerprint_set};
-use wonbon_sketch::{FeatureMaker, Features, FeaturesBuilder};
+use wonbon_sketch::{Distinct, FeatureMaker, Features, FeaturesBuilder};
 use wonbon_text::shingles::Shingler;
 use wonbon_text::words::has_word;
-
-/// Removes repetitions from the elements of one document after another.
-///
-/// A table of the elements themselves, half full at most. The place an element has is decided by its
-/// high bits, which are mixed already.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Distinct {
-    places: Vec<u64>,
-    mask: usize,
-    shift: u32,
-    taken: usize,
-    zero: bool,
-}
-
-impl Distinct {
-    /// Forgets everything; makes room for about `expected` different elements.
-    pub(crate) fn start(&mut self, expected: usize) {
-        self.places.clear();
-        self.resize((2 * expected).next_power_of_two().max(64));
-        self.taken = 0;
-        self.zero = false;
-    }
-
-    fn resize(&mut self, places: usize) {
-        self.places.resize(places, 0);
-        self.mask = places - 1;
-        self.shift = 64 - places.trailing_zeros();
-    }
-
-    /// Appends those of `elements` to `set` that were not there before.
-    pub(crate) fn add(&mut self, elements: &[u64], set: &mut Vec<u64>) {
-        for &element in elements {
-            if element == 0 {
-                if !std::mem::replace(&mut self.zero, true) {
-                    set.push(0);
-                }
-            } else if self.insert(element) {
-                set.push(element);
-                self.taken += 1;
-                if 2 * self.taken > self.places.len() {
-                    self.grow();
-                }
-            }
-        }
-    }
-
-    /// How many of these different elements are in the set.
-    #[must_use]
-    pub(crate) fn count_shared(&self, elements: &[u64]) -> usize {
-        elements.iter().filter(|&&element| self.contains(element)).count()
-    }
-
-    #[inline]
-    fn contains(&self, element: u64) -> bool {
-        if element == 0 {
-            return self.zero;
-        }
-        let mut at = (element >> self.shift) as usize;
-        loop {
-            match self.places[at] {
-                0 => return false,
-                here if here == element => return true,
-                _ => at = (at + 1) & self.mask,
-            }
-        }
-    }
-
-    #[inline]
-    fn insert(&mut self, element: u64) -> bool {
-        let mut at = (element >> self.shift) as usize;
-        loop {
-            match self.places[at] {
-                0 => {
-                    self.places[at] = element;
-                    return true;
-                }
-                here if here == element => return false,
-                _ => at = (at + 1) & self.mask,
-            }
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let old = std::mem::take(&mut self.places);
-        self.resize(4 * old.len());
-        for element in old.into_iter().filter(|&element| element != 0) {
-            self.insert(element);
-        }
-    }
-}
 
 /// What is known of some documents, column by column.
 #[derive(Clone, Debug, Default)]
@@ -184,7 +93,7 @@ impl Sketcher {
     pub(crate) fn add(&mut self, bytes: &[u8], text: &str, sketches: &mut Sketches) {
         let start = sketches.elements.len();
         // A word and what separates it have five to seven bytes in most languages.
-        self.distinct.start(text.len() / 6);
+        self.distinct.start(&sketches.elements, text.len() / 6);
         let (distinct, elements) = (&mut self.distinct, &mut sketches.elements);
         let count = self.shingler.for_each_chunk(text, |chunk| distinct.add(chunk, elements));
         let set = &sketches.elements[start..];
@@ -199,41 +108,6 @@ impl Sketcher {
             sketches.features.extend(std::iter::repeat_n(0, self.groups));
         } else {
             sketches.features.extend_from_slice(self.features.values());
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use proptest::prelude::*;
-    use wonbon_sketch::{ElementSet, finalise};
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn a_set_is_the_elements_once_and_shared_ones_are_counted(
-            left in prop::collection::vec(0_u64..400, 0..900),
-            right in prop::collection::vec(0_u64..400, 0..300),
-            expected in 0_usize..300,
-        ) {
-            let mixed = |elements: &[u64]| -> Vec<u64> {
-                elements.iter().map(|&e| if e == 0 { 0 } else { finalise(e) }).collect()
-            };
-            let mut distinct = Distinct::default();
-            let mut sets = [Vec::new(), Vec::new()];
-            for (elements, set) in [&right, &left].into_iter().zip(&mut sets) {
-                distinct.start(expected);
-                distinct.add(&mixed(elements), set);
-                let different: HashSet<u64> = elements.iter().copied().collect();
-                prop_assert_eq!(set.len(), different.len());
-            }
-            let [right, left] = sets;
-            let shared = distinct.count_shared(&right);
-            let overlap = ElementSet::new(left).overlap(&ElementSet::new(right));
-            prop_assert_eq!(shared, overlap.shared);
         }
     }
 }

@@ -10,8 +10,9 @@
 //! then decided in order. A representative with which later ones shall not be compared is then removed from the buckets and
 //! from the results of the others. So results do not depend on the number of threads.
 //!
-//! Cost: 4 bytes a representative, 12 bytes for every entry in a bucket that two or more share, 12 bytes a representative
-//! for sizes and positions of the sets. One read of a set for each candidate.
+//! Cost: 20 bytes a representative for buckets, sizes and positions of the sets; 4 bytes for every entry in a bucket that
+//! two or more share, and either 5 to 6 while buckets are found or 8 of originals during the walk. One read of a set
+//! for each candidate.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -19,12 +20,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wonbon_documents::Progress;
 use wonbon_rule::Rule;
+use wonbon_sketch::Distinct;
 
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::order::{NOBODY, Representatives, for_each_group};
 use crate::sets::Sets;
-use crate::sketching::Distinct;
 
 /// The buckets of every representative.
 #[derive(Debug)]
@@ -47,9 +48,7 @@ impl Buckets {
         memory: u64,
         progress: &dyn Progress,
     ) -> Result<Self, ClusterError> {
-        // (representative, bucket), in no order.
-        let mut places: Vec<(u32, u32)> = Vec::new();
-        let mut count = 0_u32;
+        let mut groups = Groups::default();
         for feature in 0..corpus.feature_count() {
             if progress.stop_asked() {
                 return Err(ClusterError::Stopped);
@@ -59,20 +58,18 @@ impl Buckets {
                 representatives.is_one(document).then(|| representatives.of[document as usize])
             };
             for_each_group(&corpus.feature(feature)?, number, memory, |group| {
-                places.extend(group.iter().map(|&member| (member, count)));
-                count += 1;
+                groups.push(group.iter().copied());
                 Ok(())
             })?;
             progress.advance(feature as u64 + 1);
         }
-        Ok(Buckets::of_places(representatives.len(), places, count))
+        Ok(groups.buckets(representatives.len()))
     }
 
     /// The buckets of representatives whose features are in memory, `feature_count` of them for each.
     pub(crate) fn in_memory(features: &[u64], feature_count: usize) -> Self {
         let representatives = features.len().checked_div(feature_count).unwrap_or(0) as u32;
-        let mut places: Vec<(u32, u32)> = Vec::new();
-        let mut count = 0_u32;
+        let mut groups = Groups::default();
         let mut column: Vec<(u64, u32)> = Vec::new();
         for feature in 0..feature_count {
             column.clear();
@@ -81,31 +78,57 @@ impl Buckets {
             column.sort_unstable();
             for equal in column.chunk_by(|one, other| one.0 == other.0) {
                 if equal.len() > 1 {
-                    places.extend(equal.iter().map(|&(_, member)| (member, count)));
-                    count += 1;
+                    groups.push(equal.iter().map(|&(_, member)| member));
                 }
             }
         }
-        Buckets::of_places(representatives, places, count)
-    }
-
-    /// The buckets of (representative, bucket), in any order.
-    fn of_places(representatives: u32, mut places: Vec<(u32, u32)>, count: u32) -> Self {
-        let mut starts = vec![0_u64; representatives as usize + 1];
-        for &(member, _) in &places {
-            starts[member as usize + 1] += 1;
-        }
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        places.sort_unstable();
-        let buckets = places.into_iter().map(|(_, bucket)| bucket).collect();
-        Buckets { starts, buckets, count }
+        groups.buckets(representatives)
     }
 
     fn of(&self, representative: u32) -> &[u32] {
         let at = representative as usize;
         &self.buckets[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+}
+
+/// Who is in a bucket with whom, as long as buckets are still found.
+#[derive(Debug, Default)]
+struct Groups {
+    /// The members of one group after another, each group ended by [`NOBODY`].
+    members: Vec<u32>,
+    count: u32,
+}
+
+impl Groups {
+    fn push(&mut self, group: impl Iterator<Item = u32>) {
+        self.members.extend(group);
+        self.members.push(NOBODY);
+        self.count += 1;
+    }
+
+    fn buckets(self, representatives: u32) -> Buckets {
+        let Groups { members, count } = self;
+        let members_of = || members.iter().filter(|&&member| member != NOBODY);
+        let mut starts = vec![0_u64; representatives as usize + 1];
+        for &member in members_of() {
+            starts[member as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        // Groups come in the order of their numbers, and so do the buckets of each member. While these are filled in, the
+        // start of each member moves to its end, which is the start of the next.
+        let mut buckets = vec![0; *starts.last().unwrap_or(&0) as usize];
+        for (bucket, group) in (0..).zip(members.split(|&member| member == NOBODY)) {
+            for &member in group {
+                let next = &mut starts[member as usize];
+                buckets[*next as usize] = bucket;
+                *next += 1;
+            }
+        }
+        starts.pop();
+        starts.insert(0, 0);
+        Buckets { starts, buckets, count }
     }
 }
 
@@ -158,18 +181,36 @@ impl Comparer {
         one: u32,
         other: u32,
     ) -> Result<Met, ClusterError> {
+        let met = self.compare_from(sets, one, other, 0.0)?;
+        Ok(met.expect("every two share nothing or more"))
+    }
+
+    /// The same; may end with none as soon as it is sure that they resemble each other less than `least`.
+    pub(crate) fn compare_from(
+        &mut self,
+        sets: &Sets,
+        one: u32,
+        other: u32,
+        least: f64,
+    ) -> Result<Option<Met>, ClusterError> {
         if self.loaded != Some(one) {
             self.loaded = None;
             sets.read(one, &mut self.theirs)?;
-            self.distinct.start(self.theirs.len());
             self.mine.clear();
+            self.distinct.start(&self.mine, self.theirs.len());
             self.distinct.add(&self.theirs, &mut self.mine);
             self.loaded = Some(one);
         }
         sets.read(other, &mut self.theirs)?;
-        let shared = self.distinct.count_shared(&self.theirs) as u32;
-        let union = sets.size(one) + sets.size(other) - shared;
-        Ok(Met { other, agreeing: 0, shared, union })
+        let sizes = sets.size(one) + sets.size(other);
+        // Of a resemblance r two sets of n elements share n r / (1 + r); one less, for what rounding may do.
+        let least = (f64::from(sizes) * least / (1.0 + least)).floor() - 1.0;
+        let shared =
+            self.distinct.count_shared_from(&self.mine, &self.theirs, least.max(0.0) as usize);
+        Ok(shared.map(|shared| {
+            let shared = shared as u32;
+            Met { other, agreeing: 0, shared, union: sizes - shared }
+        }))
     }
 }
 
@@ -207,12 +248,13 @@ struct Question {
 struct Chains {
     heads: Vec<u32>,
     links: Vec<Link>,
+    /// The buckets of the last links, which may be cut off again.
+    loose: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
     who: u32,
-    bucket: u32,
     before: u32,
 }
 
@@ -221,14 +263,21 @@ impl Chains {
         for &bucket in buckets.of(who) {
             let before =
                 std::mem::replace(&mut self.heads[bucket as usize], self.links.len() as u32);
-            self.links.push(Link { who, bucket, before });
+            self.links.push(Link { who, before });
+            self.loose.push(bucket);
         }
     }
 
-    /// Forgets everything from the link of this number on.
-    fn cut(&mut self, from: usize) {
-        for link in self.links.drain(from..).rev() {
-            self.heads[link.bucket as usize] = link.before;
+    /// Whatever was added so far stays.
+    fn fasten(&mut self) {
+        self.loose.clear();
+    }
+
+    /// Forgets everything that was added since it was last fastened.
+    fn cut(&mut self) {
+        let kept = self.links.len() - self.loose.len();
+        for (link, bucket) in self.links.drain(kept..).zip(self.loose.drain(..)).rev() {
+            self.heads[bucket as usize] = link.before;
         }
     }
 
@@ -262,8 +311,11 @@ impl Walk<'_> {
         let count = self.sets.len();
         // One thread decides each before it gathers the next: fewest comparisons.
         let block = if self.threads.get() == 1 { 1 } else { BLOCK * self.threads.get() };
-        let mut chains =
-            Chains { heads: vec![NOBODY; self.buckets.count as usize], links: Vec::new() };
+        let mut chains = Chains {
+            heads: vec![NOBODY; self.buckets.count as usize],
+            links: Vec::new(),
+            loose: Vec::new(),
+        };
         let mut questions: Vec<Question> = Vec::new();
         questions.resize_with(block, Question::default);
         let mut comparers: Vec<Comparer> = Vec::new();
@@ -276,7 +328,7 @@ impl Walk<'_> {
         }
         let mut next = self.others;
         while next < count {
-            let known = chains.links.len();
+            chains.fasten();
             let mut asked = 0;
             while next < count && asked < block {
                 if !self.buckets.of(next).is_empty() {
@@ -292,7 +344,7 @@ impl Walk<'_> {
             }
             let questions = &mut questions[..asked];
             self.verify(questions, &mut comparers);
-            chains.cut(known);
+            chains.cut();
             left_out.fill(false);
             for at in 0..questions.len() {
                 let (earlier, rest) = questions.split_at_mut(at);
@@ -371,9 +423,11 @@ impl Walk<'_> {
 
     fn answer(&self, question: &mut Question, comparer: &mut Comparer) {
         question.met.clear();
+        let least = self.rule.least_resemblance();
         for &(other, agreeing) in &question.candidates {
-            match comparer.compare(self.sets, question.who, other) {
-                Ok(met) => {
+            match comparer.compare_from(self.sets, question.who, other, least) {
+                Ok(None) => {}
+                Ok(Some(met)) => {
                     if self.rule.makes_a_copy(met.resemblance(), agreeing as usize) {
                         question.met.push(Met { agreeing, ..met });
                     }

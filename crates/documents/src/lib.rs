@@ -29,6 +29,7 @@ mod name_text;
 mod one_file;
 mod open;
 pub mod ordered;
+mod read_ahead;
 mod reading;
 mod resolve;
 mod tables;

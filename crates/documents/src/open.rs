@@ -14,6 +14,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::error::InputError;
 use crate::limits::Limits;
+use crate::read_ahead::ReadAhead;
 
 /// What is in an opened input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,11 +132,11 @@ impl Source {
         let (head, raw) = peek(reader).map_err(io)?;
         let (format, mut reader): (_, Box<dyn BufRead + Send>) = if head.starts_with(&[0x1F, 0x8B])
         {
-            (Some("gzip"), Box::new(buffered(MultiGzDecoder::new(raw))))
+            (Some("gzip"), Box::new(ReadAhead::new(MultiGzDecoder::new(raw))))
         } else if head.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(raw).map_err(io)?;
             decoder.window_log_max(limits.zstd_window_log).map_err(io)?;
-            (Some("zstd"), Box::new(buffered(decoder)))
+            (Some("zstd"), Box::new(ReadAhead::new(decoder)))
         } else {
             (None, Box::new(raw))
         };

@@ -40,7 +40,7 @@ mod siphash;
 mod smallest;
 mod super_shingles;
 
-pub use distinct::DistinctCounter;
+pub use distinct::{Distinct, DistinctCounter};
 pub use error::SketchError;
 pub use estimate::{Estimate, containments_from_resemblance};
 pub use exact::{ElementSet, Overlap};

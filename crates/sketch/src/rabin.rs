@@ -170,6 +170,16 @@ impl Rabin {
         for word in words {
             state = self.times_t64(state) ^ u64::from_be_bytes(*word);
         }
+        let (halves, tail) = tail.as_chunks::<4>();
+        for half in halves {
+            let high = ((state >> 32) as u32).to_le_bytes();
+            let product = self
+                .step
+                .iter()
+                .zip(high)
+                .fold(0, |sum, (table, byte)| sum ^ table[usize::from(byte)]);
+            state = (state << 32 | u64::from(u32::from_be_bytes(*half))) ^ product;
+        }
         for byte in tail {
             let overflow = self.step[0][(state >> 56) as usize];
             state = (state << 8 | u64::from(*byte)) ^ overflow;

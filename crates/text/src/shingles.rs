@@ -16,10 +16,14 @@
 //!
 //! Not here: sampling shingles and estimating from samples (`wonbon-sketch`).
 
+#[cfg(target_arch = "x86_64")]
+mod vectors;
+
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use crate::words::{SLACK, WordSink, walk};
+use crate::block::runs::Edges;
+use crate::words::{BUFFER_BYTES, SLACK, WordSink, walk};
 
 /// The version of the shingle hash; changes when any shingle may get another hash than before.
 pub const SHINGLE_HASH_VERSION: u32 = 1;
@@ -51,6 +55,8 @@ pub struct Shingler {
     shingle_words: usize,
     /// Normalised text, for the walk over the words.
     buffer: Vec<u8>,
+    /// Where words begin and end in it.
+    edges: Edges,
     /// Hashes of words: those of one shingle that went before, then a chunk of new ones.
     hashes: Vec<u64>,
     /// The shingles that end with the new words.
@@ -70,6 +76,7 @@ impl Shingler {
         Shingler {
             shingle_words,
             buffer: Vec::new(),
+            edges: Edges::new(BUFFER_BYTES / 2),
             hashes: vec![0; shingle_words + CHUNK_SHINGLES],
             chunk: vec![0; CHUNK_SHINGLES],
         }
@@ -86,7 +93,7 @@ impl Shingler {
             hashes: &mut self.hashes,
             filled: self.shingle_words,
             chunk: &mut self.chunk,
-            value: 0,
+            edges: &mut self.edges,
             count: ShingleCount::default(),
         };
         walk(text, &mut self.buffer, &mut rolling);
@@ -96,14 +103,34 @@ impl Shingler {
     /// Calls `each` with the hash of every word of `text`, in order: the words without the shingles.
     #[inline]
     pub fn for_each_word_hash(&mut self, text: &str, each: impl FnMut(u64)) {
-        struct Hashes<F>(F);
-        impl<F: FnMut(u64)> WordSink for Hashes<F> {
+        struct Hashes<'a, F>(F, &'a mut Edges);
+        impl<F: FnMut(u64)> WordSink for Hashes<'_, F> {
             #[inline]
             fn word(&mut self, buffer: &[u8], word: Range<usize>, _place: Range<usize>) {
+                self.take_edges(buffer);
                 (self.0)(hash_padded(buffer, word));
             }
+
+            #[inline]
+            fn word_of_text(&mut self, text: &[u8], place: Range<usize>, buffer: &[u8]) {
+                self.take_edges(buffer);
+                (self.0)(hash_padded(text, place));
+            }
+
+            #[inline]
+            fn edges(&mut self) -> Option<&mut Edges> {
+                Some(self.1)
+            }
+
+            #[inline]
+            fn take_edges(&mut self, buffer: &[u8]) {
+                for &[start, end] in self.1.words() {
+                    (self.0)(hash_padded(buffer, start as usize..end as usize));
+                }
+                self.1.clear();
+            }
         }
-        walk(text, &mut self.buffer, &mut Hashes(each));
+        walk(text, &mut self.buffer, &mut Hashes(each, &mut self.edges));
     }
 }
 
@@ -167,16 +194,16 @@ fn spread(value: u64) -> u64 {
 fn hash_padded(buffer: &[u8], word: Range<usize>) -> u64 {
     let (mut start, mut hash) = (word.start, 0);
     while start + 16 < word.end {
-        hash = fold_piece(hash, &buffer[start..], 16);
+        hash = fold_piece(hash, buffer, start, 16);
         start += 16;
     }
-    fold_piece(hash, &buffer[start..], word.end - start)
+    fold_piece(hash, buffer, start, word.end - start)
 }
 
-/// Folds the first `length <= 16` of at least 16 bytes into a hash. A word has no zero bytes, so
-/// filling up with zeros keeps different words different.
+/// Folds the first `length <= 16` of at least 16 bytes from `start` on into a hash. A word has no zero bytes,
+/// so filling up with zeros keeps different words different.
 #[inline]
-fn fold_piece(hash: u64, bytes: &[u8], length: usize) -> u64 {
+fn fold_piece(hash: u64, buffer: &[u8], start: usize, length: usize) -> u64 {
     /// The bits of the first `n` bytes of a little-endian value.
     const KEEP: [u128; 17] = {
         let mut keep = [u128::MAX; 17];
@@ -187,23 +214,23 @@ fn fold_piece(hash: u64, bytes: &[u8], length: usize) -> u64 {
         }
         keep
     };
-    let piece = bytes.first_chunk::<16>().expect("a piece has 16 readable bytes");
-    let value = u128::from_le_bytes(*piece) & KEEP[length];
+    let piece = buffer.get(start..start + 16).and_then(|piece| piece.first_chunk::<16>());
+    let value = u128::from_le_bytes(*piece.expect("a piece has 16 readable bytes")) & KEEP[length];
     fold((value as u64) ^ FIRST ^ hash, ((value >> 64) as u64) ^ SECOND)
 }
 
-/// Collects the hashes of the words of one text and rolls over them a chunk at a time.
+/// Collects the hashes of the words of one text and makes shingles of them a chunk at a time.
 ///
-/// In two steps because each alone is a short loop: finding and hashing words, then arithmetic on
-/// two lists of numbers.
+/// In three steps because each alone is a short loop: finding words, hashing them, then arithmetic on lists of
+/// numbers. The hash of the normal form goes with the second: it waits for one multiplication after another,
+/// and the hashes of words are computed meanwhile.
 struct Rolling<'a, F> {
     each: F,
     shingle_words: usize,
     hashes: &'a mut [u64],
     filled: usize,
     chunk: &'a mut [u64],
-    /// The polynomial over the last words; words before the text count as 0.
-    value: u64,
+    edges: &'a mut Edges,
     count: ShingleCount,
 }
 
@@ -212,22 +239,8 @@ impl<F: FnMut(&[u64])> Rolling<'_, F> {
     #[inline(never)]
     fn roll(&mut self) {
         let (length, new) = (self.shingle_words, self.filled - self.shingle_words);
-        // The weight of the word that drops out of the polynomial.
-        let leaving_weight = (0..length).fold(1_u64, |power, _| power.wrapping_mul(BASE));
-        let mut normal_form_hash = self.count.normal_form_hash;
-        let mut value = self.value;
-        let arriving = &self.hashes[length..length + new];
-        for ((&hash, &leaving), shingle) in arriving.iter().zip(&*self.hashes).zip(&mut *self.chunk)
-        {
-            value = value
-                .wrapping_mul(BASE)
-                .wrapping_add(hash)
-                .wrapping_sub(leaving.wrapping_mul(leaving_weight));
-            *shingle = spread(value);
-            normal_form_hash = (normal_form_hash.rotate_left(23) ^ hash).wrapping_mul(SPREAD);
-        }
-        self.value = value;
-        self.count.normal_form_hash = normal_form_hash;
+        // Words before the text count as 0.
+        write_shingles(&self.hashes[1..self.filled], length, &mut self.chunk[..new]);
 
         // The first `length - 1` words of a text do not end a shingle.
         let unfinished = (length as u64 - 1).saturating_sub(self.count.words);
@@ -248,20 +261,133 @@ impl<F: FnMut(&[u64])> Rolling<'_, F> {
     fn finish(mut self) -> ShingleCount {
         self.roll();
         if self.count.shingles == 0 && self.count.words > 0 {
-            self.chunk[0] = spread(self.value);
+            let words = &self.hashes[..self.shingle_words];
+            let value = words.iter().fold(0_u64, |value, &hash| append(value, hash));
+            self.chunk[0] = spread(value);
             self.hand_out(0..1);
         }
         self.count
+    }
+
+    #[inline]
+    fn push(&mut self, hash: u64) {
+        self.hashes[self.filled] = hash;
+        self.filled += 1;
+        let normal = &mut self.count.normal_form_hash;
+        *normal = append_to_normal_form(*normal, hash);
+        if self.filled == self.hashes.len() {
+            self.roll();
+        }
     }
 }
 
 impl<F: FnMut(&[u64])> WordSink for Rolling<'_, F> {
     #[inline]
     fn word(&mut self, buffer: &[u8], word: Range<usize>, _place: Range<usize>) {
-        self.hashes[self.filled] = hash_padded(buffer, word);
-        self.filled += 1;
-        if self.filled == self.hashes.len() {
+        if !self.edges.has_room() {
+            self.take_edges(buffer);
+        }
+        self.edges.push(word.start, word.end);
+    }
+
+    #[inline]
+    fn word_of_text(&mut self, text: &[u8], place: Range<usize>, buffer: &[u8]) {
+        if !self.edges.is_empty() {
+            self.take_edges(buffer);
+        }
+        self.push(hash_padded(text, place));
+    }
+
+    #[inline]
+    fn edges(&mut self) -> Option<&mut Edges> {
+        Some(self.edges)
+    }
+
+    #[inline(never)]
+    fn take_edges(&mut self, buffer: &[u8]) {
+        let mut taken = 0;
+        loop {
+            let words = &self.edges.words()[taken..];
+            let room = &mut self.hashes[self.filled..];
+            let mut normal = self.count.normal_form_hash;
+            for (&[start, end], hash) in words.iter().zip(&mut *room) {
+                *hash = hash_padded(buffer, start as usize..end as usize);
+                normal = append_to_normal_form(normal, *hash);
+            }
+            self.count.normal_form_hash = normal;
+            let done = words.len().min(room.len());
+            taken += done;
+            self.filled += done;
+            if done == words.len() && self.filled < self.hashes.len() {
+                break;
+            }
             self.roll();
+        }
+        self.edges.clear();
+    }
+}
+
+#[inline]
+fn append_to_normal_form(normal: u64, hash: u64) -> u64 {
+    (normal.rotate_left(23) ^ hash).wrapping_mul(SPREAD)
+}
+
+#[inline]
+fn append(value: u64, hash: u64) -> u64 {
+    value.wrapping_mul(BASE).wrapping_add(hash)
+}
+
+/// The shingles of `length` words, one for every run of so many hashes.
+fn write_shingles(hashes: &[u64], length: usize, shingles: &mut [u64]) {
+    if length != 5 {
+        return roll_shingles(hashes, length, shingles);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if vectors::write_five_by_vectors(hashes, shingles) {
+        return;
+    }
+    write_five(hashes, shingles);
+}
+
+/// Shingles of five words: without a chain from one to the next, so that several are computed at once.
+#[inline(always)]
+fn write_five(hashes: &[u64], shingles: &mut [u64]) {
+    let count = shingles.len();
+    let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|from| &hashes[from..from + count]);
+    for at in 0..count {
+        let words = [b[at], c[at], d[at], e[at]];
+        shingles[at] = spread(words.into_iter().fold(a[at], append));
+    }
+}
+
+/// The same for any length: the polynomial over the last words, rolling.
+fn roll_shingles(hashes: &[u64], length: usize, shingles: &mut [u64]) {
+    // The weight of the word that drops out of the polynomial.
+    let leaving_weight = (1..length).fold(1_u64, |power, _| power.wrapping_mul(BASE));
+    let (first, arriving) = hashes.split_at(length - 1);
+    let mut value = first.iter().fold(0, |value, &hash| append(value, hash));
+    for ((&hash, &leaving), shingle) in arriving.iter().zip(hashes).zip(shingles) {
+        value = append(value, hash);
+        *shingle = spread(value);
+        value = value.wrapping_sub(leaving.wrapping_mul(leaving_weight));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn shingles_of_five_are_those_that_roll(hashes in prop::collection::vec(any::<u64>(), 5..60)) {
+            let mut made = vec![vec![0; hashes.len() - 4]; 3];
+            write_shingles(&hashes, 5, &mut made[0]);
+            write_five(&hashes, &mut made[1]);
+            roll_shingles(&hashes, 5, &mut made[2]);
+            prop_assert_eq!(&made[0], &made[1]);
+            prop_assert_eq!(&made[1], &made[2]);
         }
     }
 }

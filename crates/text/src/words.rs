@@ -23,6 +23,7 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::block::runs::{Edges, Run};
 use crate::block::{BLOCK_BYTES, Classified, classify};
 use crate::char_class::{CharClass, char_class, is_han_or_kana, lower};
 
@@ -107,6 +108,23 @@ pub(crate) trait WordSink {
     /// A word: `buffer[word]` is its normal form, `place` is where it stands in the text. At least
     /// [`SLACK`] bytes of the buffer, of no meaning, follow the word.
     fn word(&mut self, buffer: &[u8], word: Range<usize>, place: Range<usize>);
+
+    /// A word that stands in the text as it is, with as many bytes behind it. The buffer is another one.
+    #[inline]
+    fn word_of_text(&mut self, text: &[u8], place: Range<usize>, _buffer: &[u8]) {
+        self.word(text, place.clone(), place);
+    }
+
+    /// The list to which the words of whole blocks go, if the sink does not need to know where they stand
+    /// in the text. The words in the list come before those that are told later.
+    #[inline]
+    fn edges(&mut self) -> Option<&mut Edges> {
+        None
+    }
+
+    /// What the buffer holds is about to change: the words in the list are taken from it.
+    #[inline]
+    fn take_edges(&mut self, _buffer: &[u8]) {}
 }
 
 /// Readable bytes behind every word in the buffer, so that a sink may load a word in fixed pieces.
@@ -155,11 +173,41 @@ impl<S: WordSink> Walker<'_, S> {
         while self.at < bytes.len() {
             self.make_room(SLACK);
             // A short block tells that the text is not of the kind that blocks are for.
-            if self.block(&bytes[self.at..]) < SHORT_BLOCK {
+            let taken = match self.whole_blocks() {
+                Some(taken) => taken,
+                None => self.block(&bytes[self.at..]),
+            };
+            if taken < SHORT_BLOCK {
                 self.characters();
             }
         }
         self.close(self.at);
+        self.sink.take_edges(self.buffer);
+    }
+
+    /// Takes whole blocks of ASCII and Hangul until one is short, for a sink that has a list of words;
+    /// returns how much was taken of the last one. None if there is no whole block.
+    #[inline]
+    fn whole_blocks(&mut self) -> Option<usize> {
+        let is_single = self.open.is_some_and(|open| open.single);
+        if is_single || self.text.len() - self.at < BLOCK_BYTES {
+            return None;
+        }
+        if !self.sink.edges()?.has_room() {
+            self.sink.take_edges(self.buffer);
+        }
+        let mut run = Run {
+            at: self.at,
+            filled: self.filled,
+            open: self.open.map(|open| open.start),
+            open_in_text: self.open_in_text,
+        };
+        let taken =
+            self.sink.edges()?.run(&mut run, self.text.as_bytes(), self.buffer, SHORT_BLOCK);
+        let Run { at, filled, open, open_in_text } = run;
+        (self.at, self.filled, self.open_in_text) = (at, filled, open_in_text);
+        self.open = open.map(|start| Open { start, single: false });
+        Some(taken)
     }
 
     /// Empties the buffer down to the open word when it is full, and grows it for long words.
@@ -172,6 +220,7 @@ impl<S: WordSink> Walker<'_, S> {
 
     #[cold]
     fn empty_buffer(&mut self, bytes: usize) {
+        self.sink.take_edges(self.buffer);
         let start = self.open.map_or(self.filled, |open| open.start);
         self.buffer.copy_within(start..self.filled, 0);
         self.filled -= start;
@@ -317,7 +366,7 @@ impl<S: WordSink> Walker<'_, S> {
             }
             let place = self.at..self.at + 3;
             self.at = place.end;
-            self.sink.word(bytes, place.clone(), place);
+            self.sink.word_of_text(bytes, place, self.buffer);
         }
         self.at != from
     }

@@ -41,27 +41,72 @@ impl Format {
         Self { json, measure, two_files, sizes: [collection.line_sizes(Side::Left), right] }
     }
 
-    fn print(&self, pair: &Waiting, to: &mut dyn Write) -> io::Result<()> {
+    /// Appends the line of a pair.
+    fn append(&self, pair: &Waiting, text: &mut Vec<u8>) {
         let &Waiting { left, right, overlap } = pair;
         let [of_left, of_second] = &self.sizes;
         let of_right = if self.two_files { of_second } else { of_left };
         let (left_size, right_size) = (of_left[left as usize], of_right[right as usize]);
         let pair = Pair { left, right, overlap, left_size, right_size };
-        let value = pair.value(self.measure, self.two_files);
-        let whole = self.measure == Measure::Overlap;
-        match (self.json, whole) {
-            (false, false) => writeln!(to, "{left}\t{right}\t{value:.6}"),
-            (false, true) => writeln!(to, "{left}\t{right}\t{overlap}"),
-            (true, false) => writeln!(
-                to,
-                r#"{{"left":{left},"right":{right},"similarity":{value:.6},"overlap":{overlap}}}"#
-            ),
-            (true, true) => writeln!(
-                to,
-                r#"{{"left":{left},"right":{right},"similarity":{overlap},"overlap":{overlap}}}"#
-            ),
+        let value = |text: &mut Vec<u8>| match self.measure {
+            Measure::Overlap => append_number(overlap, text),
+            measure => append_six_decimals(pair.value(measure, self.two_files), text),
+        };
+        if self.json {
+            text.extend_from_slice(b"{\"left\":");
+            append_number(left, text);
+            text.extend_from_slice(b",\"right\":");
+            append_number(right, text);
+            text.extend_from_slice(b",\"similarity\":");
+            value(text);
+            text.extend_from_slice(b",\"overlap\":");
+            append_number(overlap, text);
+            text.extend_from_slice(b"}\n");
+        } else {
+            append_number(left, text);
+            text.push(b'\t');
+            append_number(right, text);
+            text.push(b'\t');
+            value(text);
+            text.push(b'\n');
         }
     }
+}
+
+/// Appends a number in decimal digits. The machinery of `write!` takes most of the time of a join with
+/// millions of pairs.
+fn append_number(mut number: u32, text: &mut Vec<u8>) {
+    let (mut digits, mut at) = ([0; 10], 10);
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    text.extend_from_slice(&digits[at..]);
+}
+
+/// Appends a number as `{:.6}` prints it.
+fn append_six_decimals(value: f64, text: &mut Vec<u8>) {
+    let scaled = value * 1e6;
+    let (whole, rest) = (scaled.floor(), scaled.fract());
+    // The multiplication errs by far less than what is left to the exact way here: numbers close to the middle between two
+    // that can be printed.
+    if value.is_sign_negative() || !(0.0..1e9).contains(&scaled) || (rest - 0.5).abs() < 1e-6 {
+        write!(text, "{value:.6}").expect("writing to memory does not fail");
+        return;
+    }
+    let millionths = whole as u32 + u32::from(rest > 0.5);
+    append_number(millionths / 1_000_000, text);
+    let mut decimals = *b".000000";
+    let mut left = millionths % 1_000_000;
+    for digit in decimals[1..].iter_mut().rev() {
+        *digit = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    text.extend_from_slice(&decimals);
 }
 
 /// Where pairs go.
@@ -95,14 +140,8 @@ impl Output {
     pub(crate) fn write(&self, sorter: PairSorter, format: &Format) -> Result<u64> {
         match self {
             Self::Standard => {
-                let mut to = BufWriter::with_capacity(1 << 18, io::stdout().lock());
                 let mut count = 0;
-                let written = sorter
-                    .for_each(|pair| {
-                        count += 1;
-                        format.print(pair, &mut to)
-                    })
-                    .and_then(|()| to.flush());
+                let written = write_pairs(&mut io::stdout().lock(), sorter, format, &mut count);
                 match written {
                     // Whoever reads has enough.
                     Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(count),
@@ -126,15 +165,35 @@ impl Output {
     }
 }
 
-fn write_to<W: Write>(to: W, sorter: PairSorter, format: &Format) -> io::Result<(W, u64)> {
-    let mut to = BufWriter::with_capacity(1 << 18, to);
+fn write_to<W: Write>(mut to: W, sorter: PairSorter, format: &Format) -> io::Result<(W, u64)> {
     let mut count = 0;
-    sorter.for_each(|pair| {
-        count += 1;
-        format.print(pair, &mut to)
-    })?;
-    let to = to.into_inner().map_err(io::IntoInnerError::into_error)?;
+    write_pairs(&mut to, sorter, format, &mut count)?;
     Ok((to, count))
+}
+
+/// So much text is written at a time.
+const TEXT_BYTES: usize = 256 << 10;
+
+/// Writes all pairs and counts them.
+fn write_pairs(
+    to: &mut impl Write,
+    sorter: PairSorter,
+    format: &Format,
+    count: &mut u64,
+) -> io::Result<()> {
+    let mut text = Vec::with_capacity(TEXT_BYTES + 256);
+    sorter.for_each(|pair| {
+        *count += 1;
+        format.append(pair, &mut text);
+        if text.len() < TEXT_BYTES {
+            return Ok(());
+        }
+        let written = to.write_all(&text);
+        text.clear();
+        written
+    })?;
+    to.write_all(&text)?;
+    to.flush()
 }
 
 const PAIR_BYTES: usize = size_of::<Waiting>();
@@ -145,6 +204,13 @@ struct Waiting {
     left: u32,
     right: u32,
     overlap: u32,
+}
+
+impl Waiting {
+    /// By what pairs are sorted, as one number; no two have the same.
+    fn place(&self) -> u64 {
+        u64::from(self.left) << 32 | u64::from(self.right)
+    }
 }
 
 /// Collects pairs in any order and gives them back sorted.
@@ -174,7 +240,7 @@ impl PairSorter {
     }
 
     fn spill(&mut self) -> io::Result<()> {
-        self.pairs.sort_unstable();
+        self.pairs.sort_unstable_by_key(Waiting::place);
         let file = match &mut self.spilled {
             Some(file) => file,
             None => self.spilled.insert(tempfile::tempfile()?),
@@ -194,7 +260,7 @@ impl PairSorter {
 
     /// Calls `each` for every pair, in order.
     fn for_each(mut self, mut each: impl FnMut(&Waiting) -> io::Result<()>) -> io::Result<()> {
-        self.pairs.sort_unstable();
+        self.pairs.sort_unstable_by_key(Waiting::place);
         let Some(file) = self.spilled else {
             return self.pairs.iter().try_for_each(each);
         };
@@ -281,7 +347,29 @@ impl PairSink for PairSorter {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn numbers_are_printed_as_the_standard_library_does(
+            number in any::<u32>(),
+            parts in (0..=2_000_u32, 1..=2_000_u32),
+            value in prop_oneof![0.0..1.5_f64, any::<f64>()],
+        ) {
+            let mut text = Vec::new();
+            append_number(number, &mut text);
+            prop_assert_eq!(String::from_utf8(text).unwrap(), number.to_string());
+            // Millionths and halves of them as well as what similarities are.
+            let halves = f64::from(number % 2_000_001) / 2e6;
+            for value in [f64::from(parts.0) / f64::from(parts.1), halves, value] {
+                let mut text = Vec::new();
+                append_six_decimals(value, &mut text);
+                prop_assert_eq!(String::from_utf8(text).unwrap(), format!("{value:.6}"));
+            }
+        }
+    }
 
     #[test]
     fn spilled_runs_come_back_in_the_order_of_one_sort() {

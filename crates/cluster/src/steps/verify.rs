@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
+use wonbon_sketch::Distinct;
 
 use super::columns::{Bytes, longs, schema_of};
 use super::pack::Unpacker;
 use super::{Batches, Step};
 use crate::deciding::FamilyConfig;
 use crate::error::ClusterError;
-use crate::sketching::{Distinct, Sketcher, Sketches};
+use crate::sketching::{Sketcher, Sketches};
 
 /// Takes `earlier`, `later` (less than 0 for the earlier document itself, which comes first) and `packed`.
 /// Gives `later`, `earlier`, `resemblance`, `agreeing` (features that agree) and `similar`: whether the rule
@@ -80,8 +81,8 @@ impl Step for Verify {
             self.sketcher.add(text.as_bytes(), text, &mut sketches);
             if other < 0 {
                 self.earlier = Some(one);
-                self.distinct.start(sketches.elements.len());
                 self.set.clear();
+                self.distinct.start(&self.set, sketches.elements.len());
                 self.distinct.add(&sketches.elements, &mut self.set);
                 self.features.clone_from(&sketches.features);
                 continue;
@@ -89,7 +90,7 @@ impl Step for Verify {
             if self.earlier != Some(one) {
                 return Err(ClusterError::DocumentsLost { group: one, wanted: 1, found: 0 });
             }
-            let shared = self.distinct.count_shared(&sketches.elements);
+            let shared = self.distinct.count_shared(&self.set, &sketches.elements);
             let united = self.set.len() + sketches.elements.len() - shared;
             let agreeing =
                 self.features.iter().zip(&sketches.features).filter(|(a, b)| a == b).count();

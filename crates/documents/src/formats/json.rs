@@ -2,9 +2,12 @@
 //!
 //! The line is parsed in place: strings are unescaped where they stand and handed out as slices of
 //! the batch, so a document's text is not copied once between the file and its words. The price is
-//! that the line is no longer JSON or CSV afterwards; a caller that needs it again keeps a copy.
+//! that the line is no longer JSON or CSV afterwards; a caller that needs it again keeps a copy. Usual
+//! lines do not need the parser ([`plain_object`]); the rest, and every error, is the parser's.
 //!
 //! Guarantee: a line that is not a JSON object with usable fields is an error of that line alone.
+
+mod plain_object;
 
 use std::borrow::Cow;
 
@@ -12,6 +15,7 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use simd_json::{Buffers, ErrorType, Node, StaticNode, Tape, fill_tape_padded};
 
+use self::plain_object::PlainReader;
 use super::csv::RecordParser;
 use super::lines::Lines;
 use crate::document::Document;
@@ -22,6 +26,7 @@ use crate::resolve::{RowError, Value, Values, resolve};
 pub struct RowParser {
     names: FieldNames,
     ranking: Option<String>,
+    plain: PlainReader,
     buffers: Buffers,
     tape: Tape<'static>,
     records: RecordParser,
@@ -38,6 +43,7 @@ impl RowParser {
     #[must_use]
     pub fn new(names: FieldNames) -> Self {
         RowParser {
+            plain: PlainReader::new(&names, None),
             names,
             ranking: None,
             buffers: Buffers::default(),
@@ -51,6 +57,7 @@ impl RowParser {
     #[must_use]
     pub fn with_ranking(mut self, field: Option<&str>) -> Self {
         self.ranking = field.map(str::to_owned);
+        self.plain = PlainReader::new(&self.names, field);
         self
     }
 
@@ -123,6 +130,9 @@ impl RowParser {
         length: usize,
         place: impl FnOnce() -> Option<String>,
     ) -> Result<Document<'a>, RowError> {
+        if self.plain.scan(padded, length) {
+            return resolve(self.plain.take(&mut padded[..length]), &self.names, place);
+        }
         // The memory of the tape goes from line to line; it keeps nothing of them.
         let mut tape = std::mem::replace(&mut self.tape, Tape(Vec::new())).reset();
         let document = match fill_tape_padded(padded, length, &mut self.buffers, &mut tape) {
