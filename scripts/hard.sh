@@ -35,6 +35,7 @@ SECTIONS=(
   "spark|1|families on a Spark cluster for 160 corpora, and on Spark 3.5 (8 in test.sh)"
   "join-thresholds|1|five join algorithms on real sets at seven thresholds (two in test.sh)"
   "passages-suffixes|1|passages of six shared corpora as an array of suffixes has them (one in test.sh)"
+  "passages-oracle|1|passages of 60,000 random corpora as the oracles have them (6,000 in test.sh)"
   "fuzz|16|an hour of libFuzzer for each target (the corpora and inputs near them in test.sh)"
   "memory-checks|1|tests of the unsafe modules under AddressSanitizer and valgrind (not in test.sh)"
   "mutants|1|every small mistake in the code that decides, caught by the plain tests (not in test.sh)"
@@ -72,7 +73,8 @@ hard_dependencies() {
   cargo deny check advisories || echo "advisories could not be checked here"
 }
 hard_join_thresholds() { cargo test -p wonbon-join --test shared_data -- --ignored; }
-hard_passages_suffixes() { cargo test -p wonbon-cluster --test passages -- --ignored; }
+hard_passages_suffixes() { cargo test -p wonbon-cluster --test passages -- --ignored --nocapture; }
+hard_passages_oracle() { WONBON_CASES=20000 cargo test -p wonbon-cluster --lib passages::in_texts; }
 
 state=target/hard
 commit="$(git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)"

@@ -1,10 +1,13 @@
 """The other tools, each from JSON lines to JSON lines without repeated passages, in one process; and what is left.
 
-    python others.py datatrove|paragraphs WORDS CORPUS.jsonl OUT.jsonl
+    python others.py datatrove|paragraphs|suffixes WORDS CORPUS.jsonl OUT.jsonl
     python others.py errors WORDS CORPUS.jsonl LEFT.jsonl
 
 datatrove: its sentence deduplication (three sentences at a time, its defaults), the nearest it has on PyPI: its exact-substring step
 needs a program that has to be built from another repository, and so does text-dedup's suffix array.
+suffixes: an array of all suffixes of the bytes, as text-dedup's `suffix_array` and datatrove's `exact_substrings` have it, by pydivsufsort
+(libdivsufsort, in C) and numpy: every byte goes that stands in a run of 6 * WORDS bytes which occurs at an earlier place; runs do
+not reach over the end of a document.
 paragraphs: lines by their hashes, first one kept, as many pipelines have it. Normal form as ours for ASCII: lower case, runs of letters and digits.
 
 errors: how many windows of WORDS words occurred before in what is left (missed), and how many words are gone that stood in no
@@ -44,6 +47,39 @@ def paragraphs(path, out):
                 seen.add(hash(words))
                 kept.append(line)
             rows.write(json.dumps({"id": name, "text": "\n".join(kept)}) + "\n")
+
+
+def suffixes(path, out, words):
+    import numpy
+    import pydivsufsort
+
+    least = 6 * words
+    names, texts = zip(*documents(path))
+    contents = [text.encode() for text in texts]
+    ends = numpy.cumsum([len(content) + 1 for content in contents])
+    # No text has this byte, so it ends a run; two of them are alike, which the lengths to it put right.
+    joined = numpy.frombuffer(b"\xff".join(contents) + b"\xff", dtype=numpy.uint8)
+    suffix = pydivsufsort.divsufsort(joined)
+    common = pydivsufsort.kasai(joined, suffix)
+    left = ends[numpy.searchsorted(ends, suffix, side="right")] - 1 - suffix
+    # kasai: how much each suffix has in common with the next one.
+    common[:-1] = numpy.minimum(numpy.minimum(common[:-1], left[:-1]), left[1:])
+    # Suffixes that share a run stand side by side; all but the first of them in the text lose it.
+    group = numpy.concatenate([[0], numpy.cumsum(common[:-1] < least)])
+    first = numpy.full(group[-1] + 1, len(joined), dtype=suffix.dtype)
+    numpy.minimum.at(first, group, suffix)
+    again = suffix[suffix != first[group]]
+    edges = numpy.zeros(len(joined) + least + 1, dtype=numpy.int32)
+    numpy.add.at(edges, again, 1)
+    numpy.add.at(edges, again + least, -1)
+    gone = numpy.cumsum(edges) > 0
+    with open(out, "w", encoding="utf-8") as rows:
+        start = 0
+        for name, content in zip(names, contents):
+            kept = joined[start : start + len(content)][~gone[start : start + len(content)]]
+            text = kept.tobytes().decode("utf-8", "ignore")
+            rows.write(json.dumps({"id": name, "text": text}) + "\n")
+            start += len(content) + 1
 
 
 def datatrove(path, out):
@@ -121,7 +157,10 @@ def main():
     if tool == "errors":
         return errors(int(words), corpus, out)
     start = time.process_time()
-    {"datatrove": datatrove, "paragraphs": paragraphs}[tool](corpus, out)
+    if tool == "suffixes":
+        suffixes(corpus, out, int(words))
+    else:
+        {"datatrove": datatrove, "paragraphs": paragraphs}[tool](corpus, out)
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     seconds = time.process_time() - start + usage[1].ru_utime + usage[1].ru_stime
     text = sum(len(text.encode()) for _, text in documents(corpus)) / 1e6

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Repeated passages: ours (remove and list), datatrove's sentence deduplication, lines by their hashes.
+# Repeated passages: ours (remove and list), datatrove's sentence deduplication, an array of suffixes, lines by their hashes.
 #
 #   benches/passages/run.sh [MEGABYTES...]     sizes of the generated corpora (default: 10 100 1000)
 #
 # Measured: MB of text a second of CPU on one thread, peak memory under --memory 512M, the most bytes of the work on disk as a part of the
 # text, and errors against a table of all windows (others.py). Corpora: the shared English sets where they are beside the
 # checkout, and generated posts with planted passages (src/main.rs). Prints lines of JSON; results/ has dated pages.
-# PYTHON is an interpreter with datatrove[processing] and spacy; without it only lines by their hashes are compared.
+# PYTHON is an interpreter with datatrove, spacy, nltk, regex, xxhash, orjson and pydivsufsort; without it only lines by their hashes are
+# compared.
 set -euo pipefail
 cd "$(dirname "$0")"
 sizes=("$@")
@@ -34,7 +35,7 @@ for name in en-reuters21578 en-usenet20news en-win32-api-docs; do
   ours "$name" "$work/$name.jsonl"
   printf '%s errors of ours: ' "$name"
   "$python" others.py errors 50 "$work/$name.jsonl" "$work/left.jsonl"
-  for tool in paragraphs datatrove; do
+  for tool in paragraphs suffixes datatrove; do
     printf '%s %s: ' "$name" "$tool"
     if timeout 900 "$python" others.py "$tool" 50 "$work/$name.jsonl" "$work/other.jsonl" 2>"$work/errors.log" | tail -n 1; then
       printf '%s errors of %s: ' "$name" "$tool"

@@ -14,7 +14,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = TOP / "python/examples"
 
 
-@pytest.mark.parametrize("name", ["_texts", "_families", "_store"])
+@pytest.mark.parametrize("name", ["_texts", "_families", "_passages", "_store"])
 def test_docstrings(name):
     done = doctest.testmod(importlib.import_module(f"wonbon.{name}"))
     assert done.failed == 0 and done.attempted > 0

@@ -1,6 +1,6 @@
 """Finds the original and its copies in text.
 
-Corpora: `dedup`, `dedup_files`, `cluster_files`, `join`. Stores and services: `Store`, `Client`, `Deduplicator`. Texts and columns: `extract`, `extract_column`, `compare`, `words`, `shingles`, `sketch`. A column is anything that
+Corpora: `dedup`, `dedup_files`, `cluster_files`, `join`, `passages`, `remove_passages`. Stores and services: `Store`, `Client`, `Deduplicator`. Texts and columns: `extract`, `extract_column`, `compare`, `words`, `shingles`, `sketch`. A column is anything that
 speaks Arrow, a list, or an iterator of either; no table library has to be installed.
 """
 
@@ -24,12 +24,25 @@ from ._answers import (
     Source,
     Sources,
     Status,
+    StoredPassage,
+    StoredPassages,
+    StoredPlace,
     Verdict,
     WatchList,
     WatchReports,
 )
 from ._client import Client
 from ._families import Explanation, Families, Mask, cluster_files, dedup, dedup_files
+from ._passages import (
+    Cleaned,
+    PassagePlace,
+    Passages,
+    RepeatedPassage,
+    passages,
+    passages_files,
+    remove_passages,
+    remove_passages_files,
+)
 from ._store import Deduplicator, Store
 from ._texts import Comparison, Difference, Link, MovedBlock, Page, compare, extract
 from ._wonbon import (
@@ -64,6 +77,7 @@ atexit.register(_end)
 __all__ = [
     "Answer",
     "Changes",
+    "Cleaned",
     "Client",
     "ColumnError",
     "Comparison",
@@ -88,6 +102,9 @@ __all__ = [
     "Numbers",
     "Page",
     "Passage",
+    "PassagePlace",
+    "Passages",
+    "RepeatedPassage",
     "RequestError",
     "SearchResults",
     "ServiceError",
@@ -97,6 +114,9 @@ __all__ = [
     "Sources",
     "Status",
     "Store",
+    "StoredPassage",
+    "StoredPassages",
+    "StoredPlace",
     "Table",
     "UnknownDocumentError",
     "Verdict",
@@ -110,6 +130,10 @@ __all__ = [
     "extract",
     "extract_column",
     "join",
+    "passages",
+    "passages_files",
+    "remove_passages",
+    "remove_passages_files",
     "shingles",
     "sketch",
     "words",

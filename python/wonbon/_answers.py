@@ -23,6 +23,9 @@ __all__ = [
     "Source",
     "Sources",
     "Status",
+    "StoredPassage",
+    "StoredPassages",
+    "StoredPlace",
     "Verdict",
     "WatchList",
     "WatchReports",
@@ -191,6 +194,66 @@ class Sources:
         rows = [(one.document.key, one.words, len(one.passages)) for one in self.sources]
         rows.append(("nothing stored", self.words - self.explained, len(self.unexplained)))
         return _html.table(("document", "words", "passages"), rows, len(rows))
+
+
+@dataclass(frozen=True)
+class StoredPlace:
+    """Where a passage of a text stands: bytes of the text (UTF-8) of a stored document, and how it is written there."""
+
+    key: str
+    bytes: tuple[int, int]
+    text: str
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> StoredPlace:
+        """From JSON."""
+        return _filled(cls, told, bytes=tuple(told["bytes"]))
+
+
+@dataclass(frozen=True)
+class StoredPassage:
+    """A run of words that a text and stored documents have in common."""
+
+    words: tuple[int, int]
+    text: str
+    places: list[StoredPlace]
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> StoredPassage:
+        """From JSON."""
+        places = [StoredPlace.of(one) for one in told["places"]]
+        return _filled(cls, told, words=tuple(told["words"]), places=places)
+
+
+@dataclass(frozen=True)
+class StoredPassages:
+    """What of a text stands in stored documents, in the order of the text."""
+
+    passages: list[StoredPassage]
+    documents: list[Document]
+    words: int
+    repeated: int
+    complete: bool = True
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> StoredPassages:
+        """From JSON."""
+        return _filled(
+            cls,
+            told,
+            passages=[StoredPassage.of(one) for one in told["passages"]],
+            documents=[Document.of(one) for one in told["documents"]],
+        )
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def __getitem__(self, at: int) -> StoredPassage:
+        return self.passages[at]
+
+    def _repr_html_(self) -> str:
+        rows = [(one.text[:100], ", ".join(place.key for place in one.places[:3]), len(one.places)) for one in self.passages]
+        return _html.table(("passage", "stands in", "places"), rows[:20], len(rows))
 
 
 @dataclass(frozen=True)

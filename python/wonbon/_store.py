@@ -22,6 +22,7 @@ from ._answers import (
     SearchResults,
     Sources,
     Status,
+    StoredPassages,
     Verdict,
     WatchList,
     WatchReports,
@@ -133,6 +134,19 @@ class Questions(ABC):
     ) -> Sources:
         """The fewest documents that together explain a text."""
         return Sources.of(self._about("sources", text, key=key, html=html, limit=limit, least_words=least_words))
+
+    def passages(
+        self,
+        text: str | None = None,
+        *,
+        key: str | None = None,
+        html: str | None = None,
+        limit: int | None = None,
+        least_words: int | None = None,
+    ) -> StoredPassages:
+        """What of a text stands in stored documents, run by run of at least `least_words` (8) words, with its places."""
+        told = self._about("passages", text, key=key, html=html, limit=limit, least_words=least_words)
+        return StoredPassages.of(told)
 
     def moved(self, key: str, *, min: float | None = None, limit: int | None = None) -> Moved:
         """Where the document of an address is now."""

@@ -24,6 +24,10 @@ __all__ = [
     "extract_json",
     "join",
     "join_digests",
+    "passages_files",
+    "passages_table",
+    "remove_passages_files",
+    "remove_passages_table",
     "restore",
     "run_program",
     "shingles",
@@ -35,6 +39,12 @@ __all__ = [
     "step_number",
     "step_pack",
     "step_pairs",
+    "step_passage_again",
+    "step_passage_contexts",
+    "step_passage_cut",
+    "step_passage_hot",
+    "step_passage_removed",
+    "step_passage_seeds",
     "step_plan",
     "step_scatter",
     "step_settle",
@@ -134,6 +144,63 @@ def cluster_files(
     *,
     strict: bool = False,
     shingle: int | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> str: ...
+def passages_table(
+    data: Any,
+    fields: str,
+    folder: str,
+    *,
+    words: int,
+    min_documents: int,
+    places: int,
+    against: Any = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> Table: ...
+def remove_passages_table(
+    data: Any,
+    fields: str,
+    folder: str,
+    *,
+    words: int,
+    unit: str,
+    min_left: int,
+    against: Any = None,
+    of_others_only: bool = False,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> Table: ...
+def passages_files(
+    inputs: Sequence[str],
+    output: str,
+    fields: str,
+    *,
+    words: int,
+    min_documents: int,
+    places: int,
+    against: Sequence[str] = ...,
+    strict: bool = False,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> str: ...
+def remove_passages_files(
+    inputs: Sequence[str],
+    output: str,
+    request: str,
+    *,
+    words: int,
+    unit: str,
+    min_left: int,
+    only: bool = True,
+    against: Sequence[str] = ...,
+    of_others_only: bool = False,
+    strict: bool = False,
     threads: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
@@ -317,6 +384,33 @@ def step_verify(stream: Any, **options: Any) -> Stream:
 
 def step_settle(stream: Any) -> Stream:
     """What a round decides."""
+
+def step_passage_seeds(
+    stream: Any,
+    *,
+    words: int,
+    text: str = "text",
+    keep: str = "earliest",
+    order: str | None = None,
+    other: str | None = None,
+    first: int = 0,
+) -> Stream:
+    """Documents to their seeds."""
+
+def step_passage_hot(stream: Any) -> Stream:
+    """Entries of a partition to documents with the seeds that occur at several places."""
+
+def step_passage_contexts(stream: Any, *, words: int) -> Stream:
+    """Documents with such seeds to the words around them."""
+
+def step_passage_again(stream: Any, *, words: int, of_others_only: bool = False) -> Stream:
+    """Contexts, one seed after another, each in keep order, to words that occurred before."""
+
+def step_passage_removed(stream: Any, *, unit: str = "word") -> Stream:
+    """Documents with words that occurred before to all that is removed from them."""
+
+def step_passage_cut(stream: Any, *, unit: str = "word") -> Stream:
+    """Documents with what is removed to what is left of their texts."""
 
 def step_digest(stream: Any) -> Stream:
     """Families to their digest, in one row."""

@@ -6,6 +6,7 @@ mod killing;
 mod support;
 
 use std::path::Path;
+use std::process::Output;
 use std::time::Instant;
 
 use killing::kill_at_random_moments;
@@ -88,20 +89,77 @@ fn what_does_not_go_together_is_refused_with_one_sentence() {
     assert!(stderr(&output).contains("compared by words"), "{}", stderr(&output));
 }
 
+/// The sentences about rows and files that were skipped.
+fn skipped(output: &Output) -> Vec<String> {
+    let told = stderr(output).lines().filter(|line| line.contains("bad."));
+    told.map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn bad_input_is_told_as_dedup_tells_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(generated(folder.path(), 40)).unwrap();
+    let mut rows = whole.clone();
+    rows.extend_from_slice(
+        b"{\"id\": \"broken\n\n[1,2]\n{\"id\":\"bytes\",\"text\":\"\xff\xfe\"}\n{\"id\":\"n\",\"text\":7}\n\0\0\n",
+    );
+    rows.extend_from_slice(&whole[..200]);
+    let packed = zstd::encode_all(&rows[..], 3).unwrap();
+    let inputs: [(&str, &[u8]); 5] = [
+        ("bad.jsonl", &rows),
+        ("bad.jsonl.zst", &packed[..packed.len() / 2]),
+        ("bad.csv", b"id,text\n1,\"open\n2,b,c,d\n"),
+        ("bad.parquet", b"PAR1 no table PAR1"),
+        ("bad.jsonl.gz", b"\x1f\x8bno gzip"),
+    ];
+    for (number, (name, bytes)) in inputs.into_iter().enumerate() {
+        let input = path(folder.path(), name);
+        std::fs::write(&input, bytes).unwrap();
+        let runs = [
+            &["dedup"][..],
+            &["dedup", "--passages-only", "--passages", "20"],
+            &["dedup", "--passages", "20"],
+            &["passages", "--words", "20"],
+        ];
+        let told: Vec<_> = (0..)
+            .zip(runs)
+            .map(|(run, command)| {
+                let out = path(folder.path(), &format!("out-{number}-{run}"));
+                let output = wonbon(&[command, &[&input, "-o", &out]].concat());
+                (output.status.code(), skipped(&output))
+            })
+            .collect();
+        assert!(told.iter().all(|one| *one == told[0]), "{name}: {told:?}");
+        assert_ne!(told[0].0, Some(0), "{name}");
+        for command in &runs[1..] {
+            let out = path(folder.path(), "strict");
+            let output = wonbon(&[command, &[&input, "-o", &out, "--strict"][..]].concat());
+            assert_eq!(output.status.code(), Some(2), "{name}: {}", stderr(&output));
+            assert!(!folder.path().join("strict").exists());
+            let _ = std::fs::remove_dir_all(folder.path().join("strict.partial"));
+        }
+    }
+}
+
 #[test]
 fn runs_killed_at_twenty_moments_end_as_those_that_were_not() {
     let folder = tempfile::tempdir().unwrap();
     let input = generated(folder.path(), 20_000);
     let removal = ["dedup", "--passages-only", "--passages", "20", "--part-bytes", "1000000"];
+    let both = ["dedup", "--passages", "20", "--threads", "2", "--part-bytes", "1000000"];
     let listing = ["passages", "--words", "20", "--places", "3", "--part-bytes", "1000000"];
-    for (command, results) in
-        [(&removal[..], ["kept/in.jsonl", "families.jsonl"]), (&listing[..], ["passages.jsonl"; 2])]
+    for (number, (command, results)) in [
+        (&removal[..], ["kept/in.jsonl", "families.jsonl"]),
+        (&both[..], ["kept/in.jsonl", "dropped.jsonl"]),
+        (&listing[..], ["passages.jsonl"; 2]),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let of = |name: &str| {
             results.map(|file| std::fs::read(folder.path().join(name).join(file)).unwrap())
         };
-        let outs =
-            ["whole", "killed"].map(|name| path(folder.path(), &format!("{}-{name}", command[0])));
+        let outs = ["whole", "killed"].map(|name| path(folder.path(), &format!("{number}-{name}")));
         let arguments = |out: usize| {
             [&command[..1], &[input.as_str(), "-o", &outs[out]], &command[1..]].concat()
         };

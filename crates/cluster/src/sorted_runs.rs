@@ -11,6 +11,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::path::{Path, PathBuf};
 
 use crate::columns::{Column, ColumnWriter, Mark};
@@ -29,7 +30,7 @@ pub(crate) enum Equal {
 #[derive(Debug)]
 pub(crate) struct SortedRuns {
     folder: PathBuf,
-    name: &'static str,
+    name: String,
     equal: Equal,
     buffer: Vec<u128>,
     most: usize,
@@ -40,9 +41,9 @@ pub(crate) struct SortedRuns {
 impl SortedRuns {
     /// Runs go to files in `folder` whose names begin with `name`.
     #[must_use]
-    pub(crate) fn new(folder: &Path, name: &'static str, equal: Equal, memory: u64) -> Self {
+    pub(crate) fn new(folder: &Path, name: &str, equal: Equal, memory: u64) -> Self {
         let most = usize::try_from(memory / 16).unwrap_or(usize::MAX).max(1024);
-        let folder = folder.to_owned();
+        let (folder, name) = (folder.to_owned(), name.to_owned());
         SortedRuns { folder, name, equal, buffer: Vec::new(), most, runs: Vec::new(), pushed: 0 }
     }
 
@@ -113,21 +114,9 @@ impl SortedRuns {
         }
         self.spill()?;
         drop(std::mem::take(&mut self.buffer));
-        let piece = (self.most / self.runs.len()).clamp(256, 1 << 16);
-        let mut readers = Vec::new();
-        let mut heap = BinaryHeap::new();
-        for (number, path) in self.runs.iter().enumerate() {
-            let mut reader = RunReader::open(path.clone(), piece)?;
-            if let Some(first) = reader.next()? {
-                heap.push(Reverse((first, number)));
-            }
-            readers.push(reader);
-        }
+        let mut numbers = RunMerge::open(&self.runs, self.piece())?;
         let mut pending: Option<u128> = None;
-        while let Some(Reverse((number, run))) = heap.pop() {
-            if let Some(next) = readers[run].next()? {
-                heap.push(Reverse((next, run)));
-            }
+        while let Some((number, _)) = numbers.next()? {
             match &mut pending {
                 Some(kept) => {
                     if self.equal == Equal::Stay || !add_up(kept, number) {
@@ -140,10 +129,107 @@ impl SortedRuns {
         if let Some(last) = pending {
             each(last)?;
         }
-        for path in &self.runs {
-            std::fs::remove_file(path).map_err(io("remove", path))?;
+        remove_runs(&self.runs)
+    }
+
+    /// Numbers that are read of a run at a time.
+    fn piece(&self) -> usize {
+        (self.most / self.runs.len().max(1)).clamp(256, 1 << 16)
+    }
+
+    /// Writes what is still in memory, and leaves the runs to be merged any number of times.
+    ///
+    /// # Errors
+    ///
+    /// If a run cannot be written.
+    pub(crate) fn keep(mut self) -> Result<KeptRuns, ClusterError> {
+        self.tidy();
+        if !self.buffer.is_empty() {
+            self.spill()?;
         }
-        Ok(())
+        Ok(KeptRuns { piece: self.piece(), runs: self.runs, count: self.pushed })
+    }
+}
+
+/// Sorted runs on disk, which take half of what they and their merged numbers would take.
+#[derive(Debug)]
+pub(crate) struct KeptRuns {
+    runs: Vec<PathBuf>,
+    piece: usize,
+    count: u64,
+}
+
+impl KeptRuns {
+    /// How many numbers there are.
+    #[must_use]
+    pub(crate) fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Removes the files.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be removed.
+    pub(crate) fn remove(self) -> Result<(), ClusterError> {
+        remove_runs(&self.runs)
+    }
+}
+
+/// Calls `each` with all numbers of several lists in order, and whether each is of the last list.
+///
+/// # Errors
+///
+/// If a run cannot be read, or the first error of `each`.
+pub(crate) fn merge_kept(
+    lists: &[KeptRuns],
+    mut each: impl FnMut(u128, bool) -> Result<(), ClusterError>,
+) -> Result<(), ClusterError> {
+    let runs: Vec<PathBuf> = lists.iter().flat_map(|list| list.runs.iter().cloned()).collect();
+    let before_last = runs.len() - lists.last().map_or(0, |list| list.runs.len());
+    let piece = lists.iter().map(|list| list.piece).min().unwrap_or(0);
+    let mut numbers = RunMerge::open(&runs, piece)?;
+    while let Some((number, run)) = numbers.next()? {
+        each(number, run >= before_last)?;
+    }
+    Ok(())
+}
+
+fn remove_runs(runs: &[PathBuf]) -> Result<(), ClusterError> {
+    runs.iter().try_for_each(|path| std::fs::remove_file(path).map_err(io("remove", path)))
+}
+
+/// The numbers of several runs in order.
+struct RunMerge {
+    readers: Vec<RunReader>,
+    /// The next number of each run, and which run it is.
+    heads: BinaryHeap<Reverse<(u128, usize)>>,
+}
+
+impl RunMerge {
+    fn open(runs: &[PathBuf], piece: usize) -> Result<Self, ClusterError> {
+        let (mut readers, mut heads) = (Vec::new(), BinaryHeap::new());
+        for (number, path) in runs.iter().enumerate() {
+            let mut reader = RunReader::open(path.clone(), piece)?;
+            if let Some(first) = reader.next()? {
+                heads.push(Reverse((first, number)));
+            }
+            readers.push(reader);
+        }
+        Ok(RunMerge { readers, heads })
+    }
+
+    /// The next number, and the run that it is of.
+    fn next(&mut self) -> Result<Option<(u128, usize)>, ClusterError> {
+        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
+        let Reverse((number, run)) = *head;
+        match self.readers[run].next()? {
+            Some(next) => *head = Reverse((next, run)),
+            None => {
+                PeekMut::pop(head);
+            }
+        }
+        Ok(Some((number, run)))
     }
 }
 
@@ -212,6 +298,18 @@ mod tests {
             for &key in &keys {
                 runs.push(u128::from(key) << 32 | 1).unwrap();
             }
+            let mut kept = SortedRuns::new(folder.path(), "kept", Equal::Stay, memory);
+            keys.iter().try_for_each(|&key| kept.push(u128::from(key))).unwrap();
+            let kept = [kept.keep().unwrap()];
+            let mut sorted = keys.clone();
+            sorted.sort_unstable();
+            for _ in 0..2 {
+                let mut again = Vec::new();
+                merge_kept(&kept, |number, last| { again.push((number as u32, last)); Ok(()) }).unwrap();
+                prop_assert!(again.iter().copied().eq(sorted.iter().map(|&key| (key, true))));
+            }
+            prop_assert_eq!(kept[0].len(), keys.len() as u64);
+            kept.into_iter().for_each(|list| list.remove().unwrap());
             let mut found = Vec::new();
             runs.merge(|number| { found.push(((number >> 32) as u32, number as u32)); Ok(()) }).unwrap();
             let expected: Vec<(u32, u32)> = if count {

@@ -1,6 +1,6 @@
 //! A column of strings on disk: all bytes in one file, where each string ends in another.
 //!
-//! Cost: one read of two numbers and one of the bytes for a single string; in order, pieces of 4,096
+//! Cost: one read of two numbers, one of the bytes, for a single string; in order, pieces of 4,096
 //! strings are read at a time.
 
 use std::path::Path;
@@ -27,8 +27,12 @@ impl StringColumn {
     /// The string of a document.
     pub(crate) fn get(&self, document: u32) -> Result<String, ClusterError> {
         let document = u64::from(document);
-        let start = if document == 0 { 0 } else { self.ends.get(document - 1)? };
-        let mut bytes = vec![0; (self.ends.get(document)? - start) as usize];
+        let mut ends = [0; 2];
+        // Of the first string, only where it ends.
+        let before = usize::from(document == 0);
+        self.ends.read_at(document.saturating_sub(1), &mut ends[before..])?;
+        let [start, end] = ends;
+        let mut bytes = vec![0; (end - start) as usize];
         self.bytes.read_at(start, &mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }

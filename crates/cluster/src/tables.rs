@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use serde_json::json;
-use wonbon_documents::{Dates, FieldNames, Progress, TableReading, for_each_table_document};
+use wonbon_documents::{
+    Dates, Document, FieldNames, PieceOutput, Progress, TableReading, for_each_table_document,
+};
 use wonbon_rule::{Kind, Rule};
 
 use crate::corpus::{Corpus, CorpusWriter, PieceColumns, note_document};
@@ -334,15 +336,7 @@ fn read_rows<E: From<ClusterError> + Send>(
     let groups = method.rule.bands().bands;
     let (ranking, threads) = (method.keep.field(), method.threads);
     let reading = TableReading { fields, ranking, threads, progress, for_store: false };
-    // The reader's errors and the caller's are different types: the caller's is kept aside.
-    let failed = std::sync::Mutex::new(None);
-    let tables = tables.into_iter().map(|batch| {
-        batch.map_err(|error| {
-            *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
-            ClusterError::Stopped
-        })
-    });
-    let result = for_each_table_document(
+    read_table(
         reading,
         tables,
         || Sketcher::new(&maker, groups, method.shingle_words),
@@ -355,9 +349,28 @@ fn read_rows<E: From<ClusterError> + Send>(
             let columns = PieceColumns { rows, input_bytes: piece.bytes, ..piece.output };
             writer.append(&columns, other)?;
             progress.advance(writer.at().documents);
-            Ok::<(), ClusterError>(())
+            Ok(())
         },
-    );
+    )
+}
+
+/// [`for_each_table_document`] for tables whose errors are the caller's.
+pub(crate) fn read_table<S, O: Default + Send, E: From<ClusterError> + Send>(
+    reading: TableReading<'_>,
+    tables: impl IntoIterator<Item = Result<RecordBatch, E>, IntoIter: Send>,
+    state: impl Fn() -> S + Sync,
+    visit: impl Fn(&mut S, &mut Document<'_>, &mut O) + Sync,
+    write: impl FnMut(PieceOutput<O>) -> Result<(), ClusterError> + Send,
+) -> Result<(), E> {
+    // The reader's errors and the caller's are different types: the caller's is kept aside.
+    let failed = std::sync::Mutex::new(None);
+    let tables = tables.into_iter().map(|batch| {
+        batch.map_err(|error| {
+            *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
+            ClusterError::Stopped
+        })
+    });
+    let result = for_each_table_document(reading, tables, state, visit, write);
     match (result, failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)) {
         (Ok(()), _) => Ok(()),
         (Err(_), Some(error)) => Err(error),

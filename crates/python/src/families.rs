@@ -204,19 +204,19 @@ impl FamilyCore {
 
 /// A request in the words of the service and the flags: the fields of [`DedupRequest`], and what else a run
 /// in Python has.
-struct Request {
-    request: DedupRequest,
-    method: FamilyConfig,
+pub(crate) struct Request {
+    pub(crate) request: DedupRequest,
+    pub(crate) method: FamilyConfig,
 }
 
 /// Bytes of memory to stay within: what is asked for, or half of the machine's.
-fn memory(bytes: Option<u64>) -> u64 {
+pub(crate) fn memory(bytes: Option<u64>) -> u64 {
     bytes.unwrap_or_else(wonbon_app::parameters::half_of_the_machine)
 }
 
 impl Request {
     /// From JSON, as the service takes it; what is a Python object comes beside it.
-    fn new(
+    pub(crate) fn new(
         request: &str,
         shingle: Option<i64>,
         seed: Option<&Bound<'_, PyAny>>,
@@ -235,7 +235,7 @@ impl Request {
     }
 }
 
-fn parse<T: serde::de::DeserializeOwned>(request: &str) -> Result<T, Failure> {
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(request: &str) -> Result<T, Failure> {
     serde_json::from_str(request).map_err(|error| {
         // Where it stands in JSON that nobody wrote says nothing.
         let told = error.to_string();
@@ -342,7 +342,7 @@ pub(crate) fn cluster_files(
 }
 
 /// What a run over files may use; fields that nobody names are guessed from the first row.
-fn resources(
+pub(crate) fn resources(
     inputs: Vec<PathBuf>,
     output: PathBuf,
     fields: &ChosenFields,

@@ -11,8 +11,8 @@
 //! | `watched` | long work without the interpreter: Ctrl-C, progress |
 //! | `failure` | errors as exceptions |
 //! | `texts`, `sketches`, `sets`, `join` | texts, columns and sets |
-//! | `families`, `store` | corpora and stores |
-//! | `steps` | the steps of a batch run, for engines that own the data |
+//! | `families`, `passages`, `store` | corpora and stores |
+//! | `steps`, `passage_steps` | the steps of a batch run, for engines that own the data |
 //! | `table` | what comes back |
 //!
 //! Guarantees: the interpreter is free while anything longer than a microsecond runs; threads end with the call
@@ -26,6 +26,8 @@ mod families;
 mod input;
 mod join;
 mod options;
+mod passage_steps;
+mod passages;
 mod sets;
 mod sketches;
 mod steps;
@@ -56,6 +58,15 @@ mod _wonbon {
     use super::families::{FamilyCore, cluster_files, dedup_files, dedup_table};
     #[pymodule_export]
     use super::join::join;
+    #[pymodule_export]
+    use super::passage_steps::{
+        step_passage_again, step_passage_contexts, step_passage_cut, step_passage_hot,
+        step_passage_removed, step_passage_seeds,
+    };
+    #[pymodule_export]
+    use super::passages::{
+        passages_files, passages_table, remove_passages_files, remove_passages_table,
+    };
     #[pymodule_export]
     use super::run_program;
     #[pymodule_export]

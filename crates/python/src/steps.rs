@@ -76,7 +76,7 @@ impl Iterator for Batches {
 }
 
 /// Puts a step behind a stream. `make` gets the columns of the stream.
-fn step_behind(
+pub(crate) fn step_behind(
     stream: &Bound<'_, PyAny>,
     make: impl FnOnce(&Schema) -> Result<Box<dyn Step>, Failure>,
 ) -> Result<Stream, Failure> {

@@ -380,6 +380,12 @@ fn answer(store: &Store, name: &str, question: &str) -> Result<String, Failure> 
             let found = question.sources(store, &about)?;
             told(&answers::SourcesAnswer::of(&found, &about.text))
         }
+        "passages" => {
+            let question: TextQuestion = asked(question)?;
+            let about = question.about(store)?;
+            let found = question.passages(store, &about)?;
+            told(&answers::PassagesAnswer::of(&found, &about.text))
+        }
         "search" => {
             store.catch_up()?;
             told(&asked::<SearchQuestion>(question)?.search(store)?.answer())

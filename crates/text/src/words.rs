@@ -61,6 +61,43 @@ pub fn for_each_word_at(text: &str, each: impl FnMut(&str, Range<usize>)) {
     walk(text, &mut Vec::new(), &mut Visit(each));
 }
 
+/// Appends every word of `text`, in normal form, to `words`, with a space behind each. Calls `each` with where the word
+/// starts in `words`, and with its place in `text`, as [`for_each_word_at`] does.
+///
+/// Faster than appending what [`for_each_word_at`] gives: a short word is copied in one piece.
+///
+/// ```
+/// let (mut words, mut starts) = (Vec::new(), Vec::new());
+/// wonbon_text::words::append_words("A rose, 漢字", &mut words, |start, _| starts.push(start));
+/// assert_eq!((words, starts), ("a rose 漢 字 ".into(), vec![0, 2, 7, 11]));
+/// ```
+pub fn append_words(text: &str, words: &mut Vec<u8>, each: impl FnMut(usize, Range<usize>)) {
+    struct Append<'a, F> {
+        words: &'a mut Vec<u8>,
+        each: F,
+    }
+    impl<F: FnMut(usize, Range<usize>)> WordSink for Append<'_, F> {
+        #[inline]
+        fn word(&mut self, buffer: &[u8], word: Range<usize>, place: Range<usize>) {
+            let (start, length) = (self.words.len(), word.len());
+            match buffer[word.start..].first_chunk::<16>() {
+                Some(piece) if length < 16 => {
+                    let mut piece = *piece;
+                    piece[length] = b' ';
+                    self.words.extend_from_slice(&piece);
+                    self.words.truncate(start + length + 1);
+                }
+                _ => {
+                    self.words.extend_from_slice(&buffer[word]);
+                    self.words.push(b' ');
+                }
+            }
+            (self.each)(start, place);
+        }
+    }
+    walk(text, &mut Vec::new(), &mut Append { words, each });
+}
+
 /// The words of `text` joined by single spaces: equal for two texts exactly if they have the same
 /// words in the same order.
 ///

@@ -13,6 +13,7 @@ The package must be installed on the executors: :func:`check` says whether it is
 from ._check import check
 from ._columns import extract, join, select, sketch
 from ._dedup import dedup
+from ._passages import remove_passages
 from ._results import digest, summary
 
-__all__ = ["check", "dedup", "digest", "extract", "join", "select", "sketch", "summary"]
+__all__ = ["check", "dedup", "digest", "extract", "join", "remove_passages", "select", "sketch", "summary"]

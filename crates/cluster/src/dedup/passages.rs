@@ -10,7 +10,7 @@ use crate::corpus::Corpus;
 use crate::deciding::FamilyConfig;
 use crate::error::ClusterError;
 use crate::passages::{
-    Finder, PassageUnit, Removal, UnitStarts, WindowPlan, WordText, find_removed, window_budget,
+    Finder, PassageUnit, Removal, UnitStarts, WindowPlan, WordText, find_removed,
 };
 use crate::verdicts::Verdicts;
 
@@ -115,7 +115,7 @@ impl PassageOptions {
             plan: WindowPlan::new(self.words),
             folder: work,
             memory: method.memory / SORTING_SHARE,
-            window_bytes: window_budget(&words),
+            window_bytes: None,
             threads: method.threads,
             progress,
             of_others_only: self.of_others_only,

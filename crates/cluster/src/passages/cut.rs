@@ -9,8 +9,6 @@
 
 use std::ops::Range;
 
-use wonbon_text::words::{for_each_word, for_each_word_at};
-
 use super::removal::PassageUnit;
 
 /// Appends the words of `text` in normal form: a space behind each, but a line break behind the last. Appends to `offsets` where those
@@ -23,20 +21,15 @@ pub(crate) fn append_words(
 ) {
     let start = words.len();
     match unit {
-        None => for_each_word(text, |word| {
-            words.extend_from_slice(word.as_bytes());
-            words.push(b' ');
-        }),
+        None => wonbon_text::words::append_words(text, words, |_, _| ()),
         Some(unit) => {
             let mut last: Option<Range<usize>> = None;
-            for_each_word_at(text, |word, place| {
+            wonbon_text::words::append_words(text, words, |word, place| {
                 if let Some(last) = last.replace(place.clone())
                     && is_marked(text, unit, last, place)
                 {
-                    offsets.push((words.len() - start) as u32);
+                    offsets.push((word - start) as u32);
                 }
-                words.extend_from_slice(word.as_bytes());
-                words.push(b' ');
             });
         }
     }
@@ -87,15 +80,13 @@ pub(crate) struct Cut {
 /// Cuts the words at `removed` (ranges of what [`append_words`] appended) out of a text. None if the text does not have
 /// these words.
 pub(crate) fn cut(text: &str, removed: &[[u64; 2]], unit: PassageUnit) -> Option<Cut> {
-    let mut kept = String::new();
-    let mut gaps: Vec<Gap> = Vec::new();
-    let (mut offset, mut last_end, mut is_open) = (0_u64, 0, false);
+    let (mut words, mut gaps) = (Vec::new(), Vec::<Gap>::new());
+    let (mut last_end, mut is_open) = (0, false);
     let mut ranges = removed.iter().peekable();
-    for_each_word_at(text, |word, place| {
+    wonbon_text::words::append_words(text, &mut words, |offset, place| {
+        let offset = offset as u64;
         while ranges.next_if(|range| range[1] <= offset).is_some() {}
-        let is_removed = ranges.peek().is_some_and(|range| range[0] <= offset);
-        offset += word.len() as u64 + 1;
-        if is_removed {
+        if ranges.peek().is_some_and(|range| range[0] <= offset) {
             if !is_open {
                 gaps.push(Gap { before: last_end, removed: place.clone(), behind: text.len() });
                 is_open = true;
@@ -108,14 +99,17 @@ pub(crate) fn cut(text: &str, removed: &[[u64; 2]], unit: PassageUnit) -> Option
                 gap.behind = place.start;
                 is_open = false;
             }
-            kept.push_str(word);
-            kept.push(' ');
             last_end = place.end;
         }
     });
-    if removed.last().is_some_and(|last| last[1] >= offset) {
-        return None;
+    let mut kept = Vec::with_capacity(words.len());
+    let mut from = 0;
+    for [start, end] in removed.iter().map(|range| range.map(|byte| byte as usize)) {
+        kept.extend_from_slice(words.get(from..start)?);
+        // The space behind the last word goes with it.
+        from = end + 1;
     }
+    kept.extend_from_slice(words.get(from..)?);
     let ranges: Vec<Range<usize>> = gaps.iter().map(|gap| gap.bytes(text, unit)).collect();
     ["", " "].into_iter().find_map(|filling| {
         let mut left = String::with_capacity(text.len());
@@ -126,31 +120,50 @@ pub(crate) fn cut(text: &str, removed: &[[u64; 2]], unit: PassageUnit) -> Option
             from = range.end;
         }
         left.push_str(text.get(from..)?);
-        let mut words = String::with_capacity(kept.len());
-        for_each_word(&left, |word| {
-            words.push_str(word);
-            words.push(' ');
-        });
+        words.clear();
+        wonbon_text::words::append_words(&left, &mut words, |_, _| ());
         (words == kept).then(|| Cut { removed: ranges.clone(), text: left })
     })
 }
 
 /// Where words of `text` start and end: `starts` and `ends` are ascending places of the starts and ends of words in what
 /// [`append_words`] appended. None if there are no such words.
-pub(crate) fn locate(text: &str, starts: &[u64], ends: &[u64]) -> Option<(Vec<usize>, Vec<usize>)> {
-    let (mut found_starts, mut found_ends, mut offset) = (Vec::new(), Vec::new(), 0_u64);
-    for_each_word_at(text, |word, place| {
-        if starts.get(found_starts.len()) == Some(&offset) {
+fn locate(text: &str, starts: &[u64], ends: &[u64]) -> Option<(Vec<usize>, Vec<usize>)> {
+    let (mut found_starts, mut found_ends) = (Vec::new(), Vec::new());
+    let (mut words, mut last_end) = (Vec::new(), 0);
+    wonbon_text::words::append_words(text, &mut words, |start, place| {
+        let start = start as u64;
+        // One byte separates neighbouring words.
+        if start > 0 && ends.get(found_ends.len()) == Some(&(start - 1)) {
+            found_ends.push(last_end);
+        }
+        if starts.get(found_starts.len()) == Some(&start) {
             found_starts.push(place.start);
         }
-        offset += word.len() as u64;
-        if ends.get(found_ends.len()) == Some(&offset) {
-            found_ends.push(place.end);
-        }
-        offset += 1;
+        last_end = place.end;
     });
+    if ends.get(found_ends.len()).is_some_and(|&end| end + 1 == words.len() as u64) {
+        found_ends.push(last_end);
+    }
     let complete = found_starts.len() == starts.len() && found_ends.len() == ends.len();
     complete.then_some((found_starts, found_ends))
+}
+
+/// Where ranges of what [`append_words`] appended, in any order, stand in `text`: each from the start of a word to the end of
+/// one. None if there are no such words.
+pub(crate) fn locate_ranges(text: &str, ranges: &[[u64; 2]]) -> Option<Vec<Range<usize>>> {
+    let [starts, ends] = [0, 1].map(|side| {
+        let mut places: Vec<u64> = ranges.iter().map(|range| range[side]).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    });
+    let (found_starts, found_ends) = locate(text, &starts, &ends)?;
+    let bytes_of = |[start, end]: &[u64; 2]| {
+        let start = found_starts[starts.binary_search(start).ok()?];
+        Some(start..found_ends[ends.binary_search(end).ok()?])
+    };
+    ranges.iter().map(bytes_of).collect()
 }
 
 /// Removed words, and where the words before and behind them end and start.
@@ -192,6 +205,8 @@ fn has_word_before(text: &str, end: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use wonbon_text::words::for_each_word;
 
     use super::*;
 

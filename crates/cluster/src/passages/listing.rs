@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -19,12 +20,13 @@ use serde_json::{Value, json};
 use wonbon_documents::{Dates, FieldNames, Inputs, Limits, Progress, Skipped};
 use wonbon_files::replace;
 
-use super::cut::locate;
+use super::cut::locate_ranges;
 use super::list_files::write_list;
 use super::list_report::report_page;
 use super::maximal::{Repeat, RepeatFilter, for_each_maximal};
-use super::repeats::{Finder, window_budget};
+use super::repeats::Finder;
 use super::scan::WindowPlan;
+use super::seeds::Seeds;
 use super::words::{Removed, WordText};
 use crate::columns::{Column, ColumnWriter, Mark};
 use crate::corpus::{Corpus, CorpusSource};
@@ -36,7 +38,6 @@ use crate::progress::{PhaseClock, PhaseTime};
 use crate::report::start as text_start;
 use crate::run_folder::{self, FINISHED_BEFORE, RunFolder};
 use crate::sketching::{Sketcher, Sketches};
-use crate::strings::StringColumn;
 
 /// How many skipped rows are named.
 const NAMED: usize = 100;
@@ -183,7 +184,10 @@ pub fn list_passages(
     let mut passages =
         clock.time("texts", corpus.read().input_bytes, progress, || run.find_places(&repeats))?;
     drop(repeats);
-    passages.sort_by_cached_key(|one| (std::cmp::Reverse(one.saved()), one.places.clone()));
+    passages.sort_unstable_by(|one, other| {
+        let by_saved = other.saved().cmp(&one.saved());
+        by_saved.then_with(|| one.places.cmp(&other.places)).then(one.words.cmp(&other.words))
+    });
     let (ids, texts) = (corpus.ids()?, Column::open(folder.work().join(TEXTS))?);
     clock.time("write", 0, progress, || {
         folder.remove(&RESULTS)?;
@@ -286,7 +290,7 @@ impl Run<'_> {
             plan: WindowPlan::new(config.words),
             folder: &work,
             memory: config.memory / SORTING_SHARE,
-            window_bytes: window_budget(&words),
+            window_bytes: None,
             threads: config.threads,
             progress: self.progress,
             of_others_only: others > 0,
@@ -299,9 +303,10 @@ impl Run<'_> {
         };
         let nothing = Removed::default();
         let mut repeats = Vec::new();
-        finder.write_seeds(1, &nothing, None)?;
+        let mut seeds = Seeds::default();
+        finder.write_seeds(&mut seeds, &nothing, None)?;
         let again = finder.find(
-            1,
+            &seeds,
             &nothing,
             Some(&mut |class| {
                 for_each_maximal(&words, class, filter, |repeat| {
@@ -310,7 +315,7 @@ impl Run<'_> {
                 })
             }),
         )?;
-        finder.remove_seeds(1)?;
+        seeds.remove()?;
         let repeated = again.ranges().iter().map(|(start, end)| end - start + 1).sum();
         Ok((repeats, words.total_bytes(), repeated))
     }
@@ -391,21 +396,14 @@ fn note_places(
     passages: &mut [Passage],
     texts: &mut ColumnWriter<u8>,
 ) -> Result<(), ClusterError> {
-    let [starts, ends] = [0, 1].map(|side| {
-        let mut places: Vec<u64> = wanted.iter().map(|one| one.words[side]).collect();
-        places.sort_unstable();
-        places.dedup();
-        places
-    });
-    let Some((start_bytes, end_bytes)) = locate(text, &starts, &ends) else {
+    let ranges: Vec<[u64; 2]> = wanted.iter().map(|one| one.words).collect();
+    let Some(found) = locate_ranges(text, &ranges) else {
         let file = "an input".to_owned();
         return Err(ClusterError::InputChanged { file });
     };
-    for Wanted { document, words: [start, end], of: (passage, at) } in wanted {
-        let byte = |places: &[u64], bytes: &[usize], place: &u64| {
-            places.binary_search(place).map_or(0, |at| bytes[at])
-        };
-        let (start, end) = (byte(&starts, &start_bytes, start), byte(&ends, &end_bytes, end));
+    for (Wanted { document, of: (passage, at), .. }, Range { start, end }) in
+        wanted.iter().zip(found)
+    {
         let passage = &mut passages[*passage];
         passage.places[*at] = (*document, [start as u64, end as u64]);
         if *at == 0 {
@@ -423,16 +421,4 @@ pub(super) fn text_of(passage: &Passage, texts: &Column<u8>) -> Result<String, C
     let mut bytes = vec![0; passage.text.1 as usize];
     texts.read_at(passage.text.0, &mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The places of a passage as JSON: id, first byte, and the byte behind the last.
-pub(super) fn places_json(passage: &Passage, ids: &StringColumn) -> Result<Value, ClusterError> {
-    passage
-        .places
-        .iter()
-        .map(|&(document, [start, end])| {
-            Ok(json!({"id": ids.get(document)?, "start": start, "end": end}))
-        })
-        .collect::<Result<Vec<Value>, ClusterError>>()
-        .map(Value::Array)
 }

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::repeats::Finder;
 use super::scan::Scan;
+use super::seeds::Seeds;
 use super::words::{Removed, WordText};
 use crate::columns::{Column, write_column};
 use crate::error::ClusterError;
@@ -117,16 +118,32 @@ impl UnitStarts {
             words.load(document, &Removed::default(), &mut looked_at.scan)?;
             looked_at.document = Some(document);
         }
-        let LookedAt { scan, offsets, .. } = looked_at;
-        let places = words.places(document);
+        let marks = UnitMarks { offsets: &looked_at.offsets, are_inner: self.are_inner };
+        let start = words.places(document).start;
+        let (from, to) = marks.widen(&looked_at.scan, (range.0 - start, range.1 - start));
+        Ok((start + from, start + to))
+    }
+}
+
+/// Where units begin in the words of one document, as [`append_words`](super::append_words) notes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnitMarks<'a> {
+    offsets: &'a [u32],
+    are_inner: bool,
+}
+
+impl<'a> UnitMarks<'a> {
+    pub(crate) fn new(offsets: &'a [u32], unit: PassageUnit) -> Self {
+        UnitMarks { offsets, are_inner: unit == PassageUnit::Word }
+    }
+
+    /// The range, from the start of a word to the end of one, that has the whole of every unit which `range` touches.
+    pub(crate) fn widen(&self, scan: &Scan, range: (u64, u64)) -> (u64, u64) {
         let begins_unit = |word: usize| {
             let offset = scan.starts[word] as u32;
-            word == 0 || (offsets.binary_search(&offset).is_ok() != self.are_inner)
+            word == 0 || (self.offsets.binary_search(&offset).is_ok() != self.are_inner)
         };
-        let word_at = |place: u64| {
-            let offset = (place - places.start) as usize;
-            scan.starts.partition_point(|&other| other < offset)
-        };
+        let word_at = |place: u64| scan.starts.partition_point(|&other| (other as u64) < place);
         let (mut first, mut end) = (word_at(range.0), word_at(range.1));
         while !begins_unit(first) {
             first -= 1;
@@ -134,7 +151,7 @@ impl UnitStarts {
         while end < scan.words() && !begins_unit(end) {
             end += 1;
         }
-        Ok((places.start + scan.starts[first] as u64, places.start + scan.ends[end - 1] as u64))
+        (scan.starts[first] as u64, scan.ends[end - 1] as u64)
     }
 }
 
@@ -154,13 +171,12 @@ pub(crate) fn find_removed(
     let mut removed = Removed::default();
     let mut changed: Option<Vec<usize>> = None;
     let mut looked_at = LookedAt::default();
-    let mut round = 1;
+    let (mut round, mut seeds) = (1, Seeds::default());
     loop {
-        let seeds = finder.write_seeds(round, &removed, changed.as_deref())?;
-        if seeds == 0 {
+        if finder.write_seeds(&mut seeds, &removed, changed.as_deref())? == 0 {
             break;
         }
-        let again = finder.find(round, &removed, None)?;
+        let again = finder.find(&seeds, &removed, None)?;
         let mut documents = Vec::new();
         let mut ranges = Vec::new();
         for (document, range) in by_document(finder.words, &again) {
@@ -175,7 +191,7 @@ pub(crate) fn find_removed(
         changed = Some(documents);
         round += 1;
     }
-    finder.remove_seeds(round)?;
+    seeds.remove()?;
     Ok((removed, round))
 }
 

@@ -28,6 +28,10 @@ pub(crate) struct WindowPlan {
     pub(crate) hash_bits: u64,
 }
 
+/// Up to so many runs of a window are looked at again when the smallest one has left: cheaper than a queue unless most of
+/// them are equal, and then no more than this.
+const LONGEST_RESCAN: usize = 64;
+
 /// Seeds have at least so many words, where windows have them: shorter ones repeat by chance.
 const LEAST_SEED_WORDS: usize = 8;
 
@@ -62,15 +66,18 @@ impl Scan {
         self.hashes.clear();
         let mut removed = removed.iter().peekable();
         let Some(last) = self.text.len().checked_sub(1) else { return };
+        let text = &self.text[..last];
         let mut start = 0;
-        for end in memchr::memchr_iter(b' ', &self.text[..last]).chain([last]) {
-            if end > start {
+        while start < last {
+            let (length, hash) = first_word(&text[start..]);
+            let end = start + length;
+            if length > 0 {
                 let at = text_start + start as u64;
                 while removed.next_if(|range| range.1 <= at).is_some() {}
                 if removed.peek().is_none_or(|range| at < range.0) {
                     self.starts.push(start);
                     self.ends.push(end);
-                    self.hashes.push(hash_word(&self.text[start..], end - start));
+                    self.hashes.push(hash);
                 }
             }
             start = end + 1;
@@ -115,6 +122,30 @@ impl Scan {
     ) {
         roll(&self.hashes, plan.seed_words, plan.hash_bits, &mut self.seeds);
         let span = plan.words - plan.seed_words;
+        if span > LONGEST_RESCAN {
+            return self.for_each_window_by_queue(span, each);
+        }
+        let (seeds, mut least) = (&self.seeds[..], 0);
+        for (window, behind) in (span..seeds.len()).enumerate() {
+            if window == 0 || least < window {
+                // The leftmost of the smallest.
+                least = window;
+                for at in window + 1..=behind {
+                    least = if seeds[at] < seeds[least] { at } else { least };
+                }
+            } else if seeds[behind] < seeds[least] {
+                least = behind;
+            }
+            each(&self.starts, window, least, seeds[least]);
+        }
+    }
+
+    /// The same in time that does not depend on how many runs a window has, even if all are equal.
+    fn for_each_window_by_queue(
+        &mut self,
+        span: usize,
+        mut each: impl FnMut(&[usize], usize, usize, u64),
+    ) {
         self.queue.clear();
         for (arriving, &hash) in self.seeds.iter().enumerate() {
             while self.queue.back().is_some_and(|&other| self.seeds[other] > hash) {
@@ -175,28 +206,39 @@ fn fold(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// The hash of the first `length` bytes.
+/// The length and the hash of the word before the first space, or of the whole rest.
+///
+/// Sixteen bytes are looked at at a time, as one number: its lowest byte that is a space is the lowest byte in which
+/// subtracting one borrows.
 #[inline]
-fn hash_word(bytes: &[u8], length: usize) -> u64 {
-    let (mut at, mut hash) = (0, length as u64);
+fn first_word(rest: &[u8]) -> (usize, u64) {
+    let (mut at, mut hash) = (0, 0);
     loop {
-        let left = length - at;
-        let piece = match bytes[at..].first_chunk::<16>() {
+        let piece = match rest[at..].first_chunk::<16>() {
             Some(piece) => u128::from_le_bytes(*piece),
             None => {
-                let mut piece = [0; 16];
-                piece[..left].copy_from_slice(&bytes[at..length]);
+                let mut piece = [b' '; 16];
+                piece[..rest.len() - at].copy_from_slice(&rest[at..]);
                 u128::from_le_bytes(piece)
             }
         };
-        let piece = if left < 16 { piece & ((1 << (8 * left)) - 1) } else { piece };
-        hash = fold(piece as u64 ^ FIRST ^ hash, (piece >> 64) as u64 ^ SECOND);
-        if left <= 16 {
-            return hash;
+        let other = piece ^ SPACES;
+        let spaces = other.wrapping_sub(EVERY_BYTE) & !other & (EVERY_BYTE << 7);
+        if spaces != 0 {
+            let length = spaces.trailing_zeros() & !7;
+            // A full piece before this one: the length tells it from a word that ends there.
+            let word = piece & ((1 << length) - 1);
+            let (low, high) = (word as u64, (word >> 64) as u64);
+            let length = at + (length / 8) as usize;
+            return (length, fold(low ^ FIRST ^ hash, high ^ SECOND ^ length as u64));
         }
+        hash = fold(piece as u64 ^ FIRST ^ hash, (piece >> 64) as u64 ^ SECOND);
         at += 16;
     }
 }
+
+const EVERY_BYTE: u128 = u128::MAX / 0xFF;
+const SPACES: u128 = EVERY_BYTE * b' ' as u128;
 
 /// The hashes of all runs of `length` words.
 fn roll(words: &[u64], length: usize, hash_bits: u64, out: &mut Vec<u64>) {
@@ -205,18 +247,19 @@ fn roll(words: &[u64], length: usize, hash_bits: u64, out: &mut Vec<u64>) {
         return;
     }
     let leaving_weight = (0..length).fold(1_u64, |power, _| power.wrapping_mul(BASE));
-    let mut value = 0_u64;
-    for &word in &words[..length - 1] {
-        value = value.wrapping_mul(BASE).wrapping_add(word);
-    }
-    let leaving = std::iter::once(&0).chain(words);
-    out.extend(words[length - 1..].iter().zip(leaving).map(|(&word, &leaving)| {
-        value = value
-            .wrapping_mul(BASE)
-            .wrapping_add(word)
-            .wrapping_sub(leaving.wrapping_mul(leaving_weight));
+    let mut value = words[..length]
+        .iter()
+        .fold(0_u64, |value, word| value.wrapping_mul(BASE).wrapping_add(*word));
+    let mixed = |value: u64| {
         let mixed = (value ^ (value >> 32)).wrapping_mul(SPREAD);
         (mixed ^ (mixed >> 29)) & hash_bits
+    };
+    out.reserve(words.len() - length + 1);
+    out.push(mixed(value));
+    out.extend(words[length..].iter().zip(words).map(|(&arriving, &leaving)| {
+        let difference = arriving.wrapping_sub(leaving.wrapping_mul(leaving_weight));
+        value = value.wrapping_mul(BASE).wrapping_add(difference);
+        mixed(value)
     }));
 }
 
@@ -236,8 +279,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_window_keeps_the_leftmost_of_its_smallest_seeds_and_hashes_are_of_words_alone(
-            words in prop::collection::vec("[ab]{1,2}|[a-z]{15,40}", 0..80),
-            length in 1_usize..30,
+            words in prop::collection::vec("[ab]{1,2}|[a-z]{13,40}", 0..160),
+            length in prop_oneof![4 => 1_usize..30, 1 => 60_usize..140],
         ) {
             let plan = WindowPlan { seed_words: length.div_ceil(2), ..WindowPlan::new(length) };
             let mut scan = scan_of(&words);

@@ -15,6 +15,7 @@
 //! | [`Near`], [`Verify`], [`Settle`] | the same for a group that is too large for one task, in rounds |
 //! | [`Number`] | originals in keep order | their places in this stream |
 //! | [`Verdicts`] | documents with what is known of them | kinds |
+//! | [`passages`] | documents, in rounds | texts without repeated passages |
 //!
 //! Between the steps the engine joins, groups and sorts. Documents carry a *name*, a number that is unique and
 //! means nothing; order comes from the keys of the documents and never from how rows are partitioned.
@@ -29,6 +30,7 @@ mod near;
 mod number;
 mod pack;
 mod pairs;
+pub mod passages;
 mod scatter;
 mod settle;
 mod sketch;

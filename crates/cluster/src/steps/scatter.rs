@@ -26,6 +26,11 @@ const MOST_BYTES: usize = 32 << 20;
 /// Bytes of an entry: the hash of a feature and the name of a document.
 pub(super) const ENTRY: usize = 16;
 
+/// The hash of an entry: of a feature with its number, which is 0 where features have none.
+pub(super) fn entry_hash(value: u64, number: u64) -> u64 {
+    finalise(value ^ finalise(number))
+}
+
 /// Takes `document` and `features`; gives `partition` and `entries`.
 #[derive(Debug)]
 pub struct Scatter {
@@ -81,7 +86,7 @@ impl Step for Scatter {
             let name = names.value(row).to_le_bytes();
             for (number, value) in (1_u64..).zip(values) {
                 let number = if self.prefixes { 0 } else { number };
-                let hash = finalise(u64::from_le_bytes(*value) ^ finalise(number));
+                let hash = entry_hash(u64::from_le_bytes(*value), number);
                 let blob = &mut self.blobs[((u128::from(hash) * partitions) >> 64) as usize];
                 blob.extend_from_slice(&hash.to_le_bytes());
                 blob.extend_from_slice(&name);

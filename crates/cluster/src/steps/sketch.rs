@@ -104,15 +104,16 @@ impl Sketch {
             schema,
         })
     }
+}
 
-    fn key(&self, order: Option<&dyn Array>, row: usize, text_bytes: usize) -> u64 {
-        let ranking = order.map_or(Value::Missing, |array| column_value(array, row));
-        let created = match self.keep {
-            Keep::Earliest => time_value(ranking.clone()).ok().flatten(),
-            _ => None,
-        };
-        self.keep.key(created, &ranking, text_bytes)
-    }
+/// The place of a row in keep order.
+pub(super) fn key_of(keep: &Keep, order: Option<&dyn Array>, row: usize, text_bytes: usize) -> u64 {
+    let ranking = order.map_or(Value::Missing, |array| column_value(array, row));
+    let created = match keep {
+        Keep::Earliest => time_value(ranking.clone()).ok().flatten(),
+        _ => None,
+    };
+    keep.key(created, &ranking, text_bytes)
 }
 
 /// The smallest elements of a set: so many that two sets at the threshold share one of theirs.
@@ -149,7 +150,7 @@ impl Step for Sketch {
                 }
             };
             let is_other = other.is_some_and(|other| other.value(row));
-            let key = if is_other { 0 } else { self.key(order, row, text.len()) };
+            let key = if is_other { 0 } else { key_of(&self.keep, order, row, text.len()) };
             keys.push((key ^ 1 << 63) as i64);
             self.sketcher.add(text.as_bytes(), text, &mut sketches);
             let values = match self.exact {
