@@ -26,7 +26,8 @@ SECTIONS=(
   "crawl-kills|a crawl killed 50 times (20 in test.sh)"
   "crawl-memory|a million known addresses in less than 200 MB (not in test.sh)"
   "python-corpora|families of all shared corpora in Python and by the program (the smallest in test.sh)"
-  "spark|families on a Spark cluster for 160 corpora, and on Spark 3.5 (8 in test.sh)"
+  "spark|families on a Spark cluster for 200 corpora, all shared ones and uneven ones, classic, over Connect and on 3.5 (a few in test.sh)"
+  "ray|families by the recipe for Ray Data (not in test.sh)"
   "join-thresholds|five join algorithms on real sets at seven thresholds (two in test.sh)"
   "passages-suffixes|passages of six shared corpora as an array of suffixes has them (one in test.sh)"
   "mutants|mistakes in the code that decides, each caught by the plain tests (only that they apply in test.sh)"
@@ -38,8 +39,9 @@ hard_store_threads() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --te
 hard_python_corpora() { WONBON_ALL_CORPORA=1 bash scripts/python.sh -k shared_corpus; }
 hard_spark() {
   WONBON_SPARK_LONG=1 bash scripts/spark.sh
-  WONBON_SPARK_VERSION=3.5.9 bash scripts/spark.sh
+  WONBON_SPARK_VERSION=3.5.9 WONBON_SPARK_LONG=1 bash scripts/spark.sh
 }
+hard_ray() { WONBON_RAY=1 bash scripts/spark.sh; }
 hard_store_history() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --test history order -- --ignored --nocapture; }
 hard_store_backups() { WONBON_BACKUPS=100 cargo test -p wonbon-store --test history backup -- --nocapture; }
 hard_store_migrations() { WONBON_FAULTS=all cargo test -p wonbon-store --lib interrupted -- --nocapture; }

@@ -13,6 +13,17 @@ The package must be installed on the executors: :func:`check` says whether it is
 from ._check import check
 from ._columns import extract, join, select, sketch
 from ._dedup import dedup
-from ._results import digest, summary
+from ._results import digest, hot_buckets, largest_families, summary
 
-__all__ = ["check", "dedup", "digest", "extract", "join", "select", "sketch", "summary"]
+__all__ = [
+    "check",
+    "dedup",
+    "digest",
+    "extract",
+    "hot_buckets",
+    "join",
+    "largest_families",
+    "select",
+    "sketch",
+    "summary",
+]

@@ -34,10 +34,10 @@ class Checkpoint:
     def __init__(self, spark: Any, path: str, plan: Dict[str, Any]) -> None:
         self.spark = spark
         self.path = path.rstrip("/")
-        earlier = self._read_note("plan")
+        earlier = read_note(spark, self.path, "plan")
         self._continues = earlier is not None
         if earlier is None:
-            self._write_note("plan", plan)
+            write_note(spark, self.path, "plan", plan)
         elif earlier != plan:
             names = sorted(set(earlier) | set(plan))
             what = next(name for name in names if earlier.get(name) != plan.get(name))
@@ -49,7 +49,7 @@ class Checkpoint:
     def step(self, name: str, make: Callable[[], Any]) -> Any:
         """The result of a step: what an earlier run wrote, or what is made and written now."""
         place = f"{self.path}/{name}"
-        note = self._read_note(name)
+        note = read_note(self.spark, self.path, name)
         if note is None:
             # Nothing of anybody else is overwritten: only a folder with our plan may hold half a step.
             mode = "overwrite" if self._continues else "errorifexists"
@@ -60,7 +60,7 @@ class Checkpoint:
                     raise
                 raise RequestError(f"{place} exists and is not ours; it is not overwritten") from None
             frame = self.spark.read.parquet(place)
-            self._write_note(name, {"rows": frame.count()})
+            write_note(self.spark, self.path, name, {"rows": frame.count()})
             return frame
         frame = self.spark.read.parquet(place)
         rows = frame.count()
@@ -70,37 +70,47 @@ class Checkpoint:
 
     def rows(self, name: str) -> int:
         """How many rows a finished step has."""
-        note = self._read_note(name)
+        note = read_note(self.spark, self.path, name)
         if note is None:
             raise DamagedError(f"{self.path} does not hold the step {name}")
         return int(note["rows"])
 
     def remember(self, name: str, make: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
         """A few numbers: what an earlier run noted, or what is found out now."""
-        note = self._read_note(name)
+        note = read_note(self.spark, self.path, name)
         if note is None:
             note = make()
-            self._write_note(name, note)
+            write_note(self.spark, self.path, name, note)
         return note
 
-    def _read_note(self, name: str) -> Optional[Dict[str, Any]]:
-        try:
-            rows = self.spark.read.text(f"{self.path}/notes/{name}").collect()
-        except AnalysisException as error:
-            if NOT_THERE in str(error) or "does not exist" in str(error):
-                return None
-            raise EnvironmentFailedError(
-                f"cannot read the checkpoint {self.path}: {first_line(error)}"
-            ) from error
-        # A run that was killed while it wrote a note leaves a folder without a file in it.
-        return json.loads(rows[0][0]) if len(rows) == 1 else None
 
-    def _write_note(self, name: str, note: Dict[str, Any]) -> None:
-        line = F.lit(json.dumps(note, sort_keys=True)).alias("note")
-        frame = self.spark.range(1).select(line).coalesce(1)
-        try:
-            frame.write.mode("overwrite").text(f"{self.path}/notes/{name}")
-        except Exception as error:
-            raise EnvironmentFailedError(
-                f"cannot write the checkpoint {self.path}: {first_line(error)}"
-            ) from error
+def read_note(spark: Any, path: str, name: str) -> Optional[Dict[str, Any]]:
+    """A note of a folder of steps, if it is there."""
+    try:
+        rows = spark.read.text(f"{path}/notes/{name}").collect()
+    except AnalysisException as error:
+        if NOT_THERE in str(error) or "does not exist" in str(error):
+            return None
+        raise EnvironmentFailedError(f"cannot read the checkpoint {path}: {first_line(error)}") from error
+    # A run that was killed while it wrote a note leaves a folder without a file in it.
+    return json.loads(rows[0][0]) if len(rows) == 1 else None
+
+
+def write_note(spark: Any, path: str, name: str, note: Dict[str, Any]) -> None:
+    """Writes a note into a folder of steps."""
+    line = F.lit(json.dumps(note, sort_keys=True)).alias("note")
+    frame = spark.range(1).select(line).coalesce(1)
+    try:
+        frame.write.mode("overwrite").text(f"{path}/notes/{name}")
+    except Exception as error:
+        raise EnvironmentFailedError(f"cannot write the checkpoint {path}: {first_line(error)}") from error
+
+
+def exists(spark: Any, path: str) -> bool:
+    """Whether there is a file or a folder of this name."""
+    try:
+        return spark.read.format("binaryFile").load(path).schema is not None
+    except AnalysisException as error:
+        if NOT_THERE in str(error) or "does not exist" in str(error):
+            return False
+        raise EnvironmentFailedError(f"cannot read {path}: {first_line(error)}") from error

@@ -27,6 +27,7 @@ from pyspark.sql import functions as F
 from wonbon import steps
 from wonbon.errors import ColumnError, DamagedError, RequestError
 
+from ._check import check
 from ._checkpoint import Checkpoint
 from ._input import Columns, columns_of, documents, identity
 from ._peel import Peel
@@ -147,6 +148,8 @@ def job_of(
                 )
         plan["against"] = identity(against)
         source = source.unionByName(others)
+    # Where the package is missing, one sentence says so before anything is written.
+    check(df.sparkSession, tasks=2)
     job = Job(df.sparkSession, Checkpoint(df.sparkSession, checkpoint, plan), source, columns)
     job.options, job.partitions, job.pairs = options, partitions, pairs is not None
     job.pairs_place, job.largest_group = pairs, largest_group
