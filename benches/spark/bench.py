@@ -1,7 +1,7 @@
 """Families on Spark: what a run costs, and whether it says what `wonbon dedup` says.
 
-    bench.py families CORPUS.parquet --program WONBON [--heap 600m]     one line of JSON
-    bench.py corpus OUT.parquet [--shared ../shared/data] [--times N]   the four text corpora, N times over
+    bench.py families CORPUS.parquet --program WONBON [--pairs TSV]     one line of JSON
+    bench.py corpus OUT.parquet [--times N] [--every N] [--lines JSONL]  the four text corpora, N times over
     bench.py generated OUT.parquet DOCUMENTS                            made-up posts with planted copies
 
 Corpus: Reuters, Usenet, API documentation and court precedents from beside the checkout (76,199 documents, 206 MB
@@ -18,6 +18,7 @@ Measured by Spark's event log: task-seconds (what tasks ran, Python included), b
 
 import argparse
 import glob
+import itertools
 import json
 import os
 import pathlib
@@ -65,13 +66,15 @@ def generated_rows(documents):
         yield f"{number:09}", f"2024-{1 + number * 12 // documents:02}-01", " ".join(post)
 
 
-def write_table(path, rows):
+def write_table(path, rows, lines=None):
     schema = pyarrow.schema([(name, pyarrow.string()) for name in NAMES])
     count = size = 0
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         batch = []
         for row in rows:
             batch.append(row)
+            if lines is not None:
+                lines.write(json.dumps({"id": row[0], "created": row[1], "text": row[2]}) + "\n")
             count, size = count + 1, size + len(row[2].encode())
             if len(batch) == 5000:
                 writer.write_table(pyarrow.table(list(zip(*batch)), schema=schema))
@@ -218,10 +221,15 @@ def families(options):
         dedup(warm, checkpoint=f"{folder}/warm", **settings).count()
         up = time.monotonic() - start
         since, before, start = time.time() * 1000, watch.total(), time.monotonic()
-        found = dedup(source, checkpoint=f"{folder}/steps", **settings)
+        place = f"{folder}/pairs" if options.pairs else None
+        found = dedup(source, checkpoint=f"{folder}/steps", pairs=place, **settings)
         wall, cpu = time.monotonic() - start, watch.total() - before
         end = time.time() * 1000
         ours, totals = digest(found), summary(found)
+        if options.pairs:
+            with open(options.pairs, "w") as file:
+                for row in spark.read.parquet(place).collect():
+                    file.write(f"{row.earlier}\t{row.later}\n")
         steps = {}
         for path in glob.glob(f"{folder}/steps/*"):
             files = [file for file in glob.glob(f"{path}/**", recursive=True) if os.path.isfile(file)]
@@ -272,16 +280,23 @@ def main():
     one.add_argument("corpus")
     one.add_argument("--program", required=True)
     one.add_argument("--heap", default="600m")
+    one.add_argument("--pairs", help="where found pairs go")
     one = commands.add_parser("corpus")
     one.add_argument("out")
     one.add_argument("--shared", default="../shared/data", type=pathlib.Path)
     one.add_argument("--times", type=int, default=1)
+    one.add_argument("--every", type=int, default=1)
+    one.add_argument("--lines")
     one = commands.add_parser("generated")
     one.add_argument("out")
     one.add_argument("documents", type=int)
     options = parser.parse_args()
     if options.command == "corpus":
-        write_table(options.out, shared_rows(options.shared, options.times))
+        rows = itertools.islice(shared_rows(options.shared, options.times), None, None, options.every)
+        lines = open(options.lines, "w") if options.lines else None
+        write_table(options.out, rows, lines)
+        if lines:
+            lines.close()
     elif options.command == "generated":
         write_table(options.out, generated_rows(options.documents))
     else:

@@ -34,7 +34,7 @@ def uneven(chance):
     member = some(120)
     for number in range(1_100 * TIMES):
         copy = list(member)
-        copy[chance.randrange(120)] = "edit"
+        copy[chance.randrange(120)] = f"edit{number}"
         yield f"member{number}", f"2023-01-{1 + number % 28:02}", " ".join(copy)
     huge = some(160_000 * TIMES)
     yield "huge0", "2022-01-01", " ".join(huge)
@@ -44,7 +44,7 @@ def uneven(chance):
         yield f"other{number}", "2021-01-01", " ".join(some(80))
 
 
-@pytest.mark.parametrize("largest", [2_000_000, 500])
+@pytest.mark.parametrize("largest", [2_000_000, pytest.param(500, marks=pytest.mark.long)])
 def test_uneven_corpora(spark, tmp_path, largest):
     path = tmp_path / "uneven.parquet"
     write_table(path, uneven(random.Random(53)))

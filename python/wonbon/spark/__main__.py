@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 
 from wonbon.errors import DamagedError, EnvironmentFailedError, RequestError, WonbonError
 
-from ._checkpoint import exists, first_line, read_note, write_note
+from ._checkpoint import exists, first_line, read_notes, write_note
 from ._columns import select
 from ._dedup import dedup
 from ._files import LINE, POSITIONS, Rows, field_of
@@ -64,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
 def run(spark: SparkSession, options: argparse.Namespace) -> Dict[str, Any]:
     output = options.output.rstrip("/")
     place = options.steps or f"{output}.steps"
-    noted = read_note(spark, place, "output")
+    noted = read_notes(spark, place).get("output")
     ours = noted == {"output": output}
     if exists(spark, f"{output}/summary.json") or (exists(spark, output) and not ours):
         raise RequestError(f"{output} exists; it is not overwritten")

@@ -215,7 +215,7 @@ class Job:
     def write_pairs(self) -> Dict[str, Any]:
         """A place that exists already is not overwritten."""
         place = str(self.pairs_place)
-        self.verified_pairs().write.mode("errorifexists").parquet(place)
+        self.verified_pairs().write.mode("error").parquet(place)
         return {"rows": self.spark.read.parquet(place).count()}
 
     def compare(self) -> None:

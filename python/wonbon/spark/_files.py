@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from typing import Any, List, Optional
+from urllib.parse import unquote
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
@@ -60,13 +61,14 @@ class Rows:
 
 
 def files_of(spark: Any, name: str) -> List[str]:
-    """The files of an input, in the order of their names."""
+    """The files of an input as rows name theirs, in the order of their names. Nothing of them is read."""
     try:
-        files = sorted(spark.read.format("binaryFile").load(name).inputFiles())
+        listed = spark.read.format("binaryFile").load(name).select("_metadata.file_path").collect()
     except AnalysisException as error:
         if NOT_THERE in str(error) or "does not exist" in str(error):
             raise RequestError(f"the input {name} does not exist") from None
         raise EnvironmentFailedError(f"cannot read {name}: {first_line(error)}") from error
+    files = sorted((row.file_path for row in listed), key=unquote)
     if not files:
         raise RequestError(f"the input {name} has no files")
     packed = next((file for file in files if file.endswith((".zst", ".bz2", ".xz"))), None)
