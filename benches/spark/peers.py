@@ -42,7 +42,8 @@ def text_dedup(options):
         replacements.append(("records.repartition(args.num_perm * 2)", f"records.repartition({options.partitions})"))
     source = changed(source, replacements)
     # The last lines drop whole components; who is in one is kept beside it.
-    source = source.replace("    components.show()\n", "    FOUND.extend(df.join(components, on='__id__').select('component', 'id').collect())\n")
+    collected = "FOUND.extend(df.join(components, on='__id__').select('component', 'id').collect())"
+    source = source.replace("components.show()", collected)
     found = []
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR", "/tmp")) as folder:
         # Its functions must be importable where tasks run.
@@ -56,7 +57,8 @@ def text_dedup(options):
         spark.range(8).rdd.map(lambda row: row.id).count()
         import peer_script
 
-        sys.argv = ["peer", "--table", options.corpus, "--threshold", "0.8", "--column", "text", "--output", f"{folder}/out"]
+        sys.argv = ["peer", "--table", options.corpus, "--threshold", "0.8", "--column", "text"]
+        sys.argv += ["--output", f"{folder}/out"]
         since, before, start = time.time() * 1000, watch.total(), time.monotonic()
         peer_script.run(found)
         wall, cpu = time.monotonic() - start, watch.total() - before

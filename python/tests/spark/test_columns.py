@@ -7,7 +7,10 @@ import wonbon
 from wonbon.errors import ColumnError, EnvironmentFailedError, RequestError
 from wonbon.spark import check, extract, join, select, sketch
 
-PAGE = "<html><head><title>Bridges {0}</title></head><body><nav>home about</nav><article><p>{1}</p></article></body></html>"
+PAGE = (
+    "<html><head><title>Bridges {0}</title></head><body><nav>home about</nav>"
+    "<article><p>{1}</p></article></body></html>"
+)
 
 
 @pytest.mark.connect

@@ -258,7 +258,7 @@ class Job:
         ).collect()[0]
         if found.nameless:
             raise ColumnError(f"the column of ids is null in {found.nameless} rows")
-        repeated = self.sketches.groupBy("other", "id").count().where("count > 1").limit(3).collect()
+        repeated = self.sketches.groupBy("other", "id").count().where("count > 1").orderBy("id").limit(3).collect()
         if repeated:
             named = ", ".join(f"{row.id!r} ({row['count']} times)" for row in repeated)
             raise ColumnError(f"ids are not unique: {named}")
