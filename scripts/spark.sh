@@ -54,8 +54,10 @@ case "$version" in
 esac
 venv="$PWD/target/tools/spark/$version/venv"
 install "$venv" "${packages[@]}"
-tests "$venv" python/tests/spark "$@"
+code=0
+tests "$venv" python/tests/spark "$@" || code=$?
 case "$version" in
   3.*) ;;
-  *) WONBON_SPARK_CONNECT=1 tests "$venv" python/tests/spark "$@" ;;
+  *) WONBON_SPARK_CONNECT=1 tests "$venv" python/tests/spark "$@" || code=$? ;;
 esac
+exit $code
