@@ -69,9 +69,9 @@ def run(spark: SparkSession, options: argparse.Namespace) -> Dict[str, Any]:
     if exists(spark, f"{output}/summary.json") or (exists(spark, output) and not ours):
         raise RequestError(f"{output} exists; it is not overwritten")
     order = field_of(options.keep) or options.created
-    fields = [options.id, options.text, order]
-    rows = Rows(spark, options.inputs, fields[:2], order)
-    others = Rows(spark, options.against, fields[:2], order) if options.against else None
+    fields = [options.id, options.text]
+    rows = Rows(spark, options.inputs, fields, order)
+    others = Rows(spark, options.against, fields, order) if options.against else None
     if order == options.created and order not in rows.frame.columns:
         order = None
     if noted is None:

@@ -31,14 +31,14 @@ class Rows:
     """The rows of some inputs: ``frame`` has the fields or columns, the places and, of lines, the line."""
 
     def __init__(self, spark: Any, inputs: List[str], fields: List[str], order: Optional[str]) -> None:
-        named = {name: files_of(spark, name) for name in inputs}
-        kinds = {is_lines(file) for files in named.values() for file in files}
+        named = [(name, files_of(spark, name)) for name in inputs]
+        kinds = {is_lines(file) for _, files in named for file in files}
         if len(kinds) > 1:
             raise RequestError("the inputs are Parquet and JSON lines; give files of one kind")
         #: Whether the inputs are JSON lines.
         self.lines = kinds == {True}
         frames = []
-        for number, (name, files) in enumerate(named.items()):
+        for number, (name, files) in enumerate(named):
             if self.lines:
                 types = types_of(spark, name, fields, order)
                 frame = read_lines(spark, name, types)
