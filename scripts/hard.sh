@@ -32,7 +32,8 @@ SECTIONS=(
   "crawl-memory|1|a million known addresses in less than 200 MB (not in test.sh)"
   "python-corpora|1|families, pairs and features of all shared corpora in Python and by the program (the smallest in test.sh)"
   "python-wheel|1|the wheel by auditwheel and abi3audit, installed by pip and uv (not in test.sh: a release build)"
-  "spark|1|families on a Spark cluster for 160 corpora, and on Spark 3.5 (8 in test.sh)"
+  "spark|1|families on a Spark cluster for 200 corpora, all shared ones and uneven ones, classic, over Connect and on 3.5 (a few in test.sh)"
+  "ray|1|families by the recipe for Ray Data (not in test.sh)"
   "join-thresholds|1|five join algorithms on real sets at seven thresholds (two in test.sh)"
   "passages-suffixes|1|passages of six shared corpora as an array of suffixes has them (one in test.sh)"
   "passages-oracle|1|passages of 60,000 random corpora as the oracles have them (6,000 in test.sh)"
@@ -49,8 +50,9 @@ hard_python_corpora() { WONBON_ALL_CORPORA=1 bash scripts/python.sh -k shared_co
 hard_python_wheel() { bash scripts/wheel.sh; }
 hard_spark() {
   WONBON_SPARK_LONG=1 bash scripts/spark.sh
-  WONBON_SPARK_VERSION=3.5.9 bash scripts/spark.sh
+  WONBON_SPARK_VERSION=3.5.9 WONBON_SPARK_LONG=1 bash scripts/spark.sh
 }
+hard_ray() { WONBON_RAY=1 bash scripts/spark.sh; }
 hard_store_history() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --test history order -- --nocapture; }
 hard_store_backups() { WONBON_BACKUPS=100 cargo test -p wonbon-store --test history backup -- --nocapture; }
 hard_store_migrations() { WONBON_FAULTS=all cargo test -p wonbon-store --lib interrupted -- --nocapture; }

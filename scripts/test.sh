@@ -33,5 +33,8 @@ python3 scripts/tests.py
 say "Python"
 bash scripts/python.sh
 
+say "Spark"
+bash scripts/spark.sh
+
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

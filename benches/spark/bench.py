@@ -1,22 +1,29 @@
 """Families on Spark: what a run costs, and whether it says what `wonbon dedup` says.
 
-Data: the four text corpora beside the checkout (Reuters, Usenet, API documentation, court precedents; 76,199
-documents, 206 MB of text), once or several times over (`--times N`: every copy has other words, made by a suffix
-that the copy's number decides, so that nothing is a copy across them), as Parquet. Left out: starting the session,
-which is told apart. One session on `local[2]`, one warm-up on the smallest corpus.
+    bench.py families CORPUS.parquet --program WONBON [--pairs TSV]     one line of JSON
+    bench.py corpus OUT.parquet [--times N] [--every N] [--lines JSONL]  the four text corpora, N times over
+    bench.py generated OUT.parquet DOCUMENTS                            made-up posts with planted copies
 
-Measured by Spark's event log: task-seconds (what tasks ran, Python included), bytes shuffled, and for each step
-its longest task; by /proc: CPU seconds and the largest resident memory of the driver and of the Python workers.
+Corpus: Reuters, Usenet, API documentation and court precedents from beside the checkout (76,199 documents, 206 MB
+of text), once or several times over: every time with other words, so nothing is a copy across them.
 
-    target/spark/4.3.0/venv/bin/python benches/spark/bench.py --program target/release/wonbon [--times N]
+The cluster is `local-cluster[2,1,1024]`: two executors of one core with a heap of 600 MB each, processes of their
+own beside the driver. One warm-up on 3,000 documents. Left out: starting the session and the warm-up, which are
+told apart, and collecting the families for the comparison.
+
+Measured by Spark's event log: task-seconds (what tasks ran, Python included), bytes shuffled, the longest task; by
+/proc, five times a second: CPU seconds of everything, and the largest resident memory of one process of each kind
+(driver, executor, Python worker). `wonbon dedup` runs afterwards on the same file with two threads.
 """
 
 import argparse
 import glob
-import hashlib
+import itertools
 import json
 import os
 import pathlib
+import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -25,78 +32,116 @@ import time
 
 import pyarrow
 import pyarrow.parquet
-from pyspark.sql import SparkSession
 
 CORPORA = ["en-reuters21578", "en-usenet20news", "en-win32-api-docs", "ko-precedents"]
-COLUMNS = ["id", "kind", "family", "original", "resemblance"]
+NAMES = ("id", "created", "text")
 
 
-def rows_of(shared, times):
+def shared_rows(shared, times):
     for number in range(times):
         for corpus in CORPORA:
-            lines = subprocess.run(
-                ["zstd", "-dc", str(shared / f"{corpus}.jsonl.zst")], capture_output=True, check=True
-            ).stdout.splitlines()
+            call = ["zstd", "-dcq", "--long=27", str(shared / f"{corpus}.jsonl.zst")]
+            lines = subprocess.run(call, capture_output=True, check=True).stdout.splitlines()
             for line in lines:
                 row = json.loads(line)
                 text = row["text"]
                 if number:
                     text = " ".join(f"{word}x{number}" for word in text.split())
-                yield {"id": f"{number}:{row['id']}", "created": row.get("created"), "text": text}
+                yield f"{number}:{corpus}:{row['id']}", row.get("created"), text
 
 
-def write_table(path, rows):
-    schema = pyarrow.schema([(name, pyarrow.string()) for name in ("id", "created", "text")])
+def generated_rows(documents):
+    """Posts of 40 to 100 words; one in five is a copy with one word changed, of one of the last 1,000 posts."""
+    chance = random.Random(1997)
+    words = [f"w{number:05}" for number in range(50_000)]
+    posts = []
+    for number in range(documents):
+        if posts and chance.random() < 0.2:
+            post = list(chance.choice(posts))
+            post[chance.randrange(len(post))] = chance.choice(words)
+        else:
+            post = chance.choices(words, k=chance.randint(40, 100))
+        posts = [*posts[-999:], post] if len(posts) > 2000 else posts
+        posts.append(post)
+        yield f"{number:09}", f"2024-{1 + number * 12 // documents:02}-01", " ".join(post)
+
+
+def write_table(path, rows, lines=None):
+    schema = pyarrow.schema([(name, pyarrow.string()) for name in NAMES])
     count = size = 0
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         batch = []
         for row in rows:
             batch.append(row)
-            count, size = count + 1, size + len(row["text"].encode())
-            if len(batch) == 2000:
-                writer.write_table(pyarrow.Table.from_pylist(batch, schema))
+            if lines is not None:
+                lines.write(json.dumps({"id": row[0], "created": row[1], "text": row[2]}) + "\n")
+            count, size = count + 1, size + len(row[2].encode())
+            if len(batch) == 5000:
+                writer.write_table(pyarrow.table(list(zip(*batch)), schema=schema))
                 batch = []
-        writer.write_table(pyarrow.Table.from_pylist(batch, schema))
-    return count, size
+        if batch:
+            writer.write_table(pyarrow.table(list(zip(*batch)), schema=schema))
+    print(json.dumps({"documents": count, "text_bytes": size}))
 
 
 class Watch(threading.Thread):
-    """CPU seconds and resident memory of this process's children, ten times a second."""
+    """CPU seconds and resident memory of this process's children, five times a second."""
 
     def __init__(self):
         super().__init__(daemon=True)
-        self.cpu, self.most, self.over = {}, {"java": 0, "python": 0}, threading.Event()
+        self.cpu, self.kinds = {}, {}
+        self.most = {"driver": 0, "executor": 0, "python": 0}
 
     def run(self):
-        tick = os.sysconf("SC_CLK_TCK")
-        while not self.over.wait(0.1):
-            seen = {}
-            for place in glob.glob("/proc/[0-9]*/stat"):
-                try:
-                    with open(place) as file:
-                        name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
-                except OSError:
-                    continue
-                seen[int(place.split("/")[2])] = (name, rest.split())
-            for pid, (name, fields) in seen.items():
-                above = pid
-                while above in seen and above != os.getpid():
-                    above = int(seen[above][1][1])
-                if above != os.getpid() or pid == above:
-                    continue
-                self.cpu[pid] = (int(fields[11]) + int(fields[12])) / tick
-                kind = "java" if name == "java" else "python"
-                self.most[kind] = max(self.most[kind], int(fields[21]) * 4096)
+        while True:
+            self.look()
+            time.sleep(0.2)
+
+    def look(self):
+        tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+        seen = {}
+        for place in glob.glob("/proc/[0-9]*/stat"):
+            try:
+                with open(place) as file:
+                    name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+            except (OSError, IndexError):
+                continue
+            seen[int(place.split("/")[2])] = (name, rest.split())
+        for pid, (name, fields) in seen.items():
+            above = pid
+            while above in seen and above != os.getpid():
+                above = int(seen[above][1][1])
+            if above != os.getpid() or pid == above:
+                continue
+            # A forked worker counts from the moment it is there.
+            self.cpu[pid] = (int(fields[11]) + int(fields[12])) / tick
+            kind = self.kind(pid, name)
+            self.most[kind] = max(self.most[kind], int(fields[21]) * page)
+
+    def kind(self, pid, name):
+        if name != "java":
+            return "python"
+        if pid not in self.kinds:
+            try:
+                with open(f"/proc/{pid}/cmdline") as file:
+                    executor = "CoarseGrainedExecutorBackend" in file.read()
+            except OSError:
+                return "driver"
+            self.kinds[pid] = "executor" if executor else "driver"
+        return self.kinds[pid]
 
     def total(self):
+        self.look()
         return sum(self.cpu.values())
 
 
 def read_log(folder, since):
-    """Task-seconds, bytes shuffled and the longest task of everything after a moment."""
+    """What all tasks after a moment took, and the longest task of each stage against the median of its stage."""
     told = {"task_seconds": 0.0, "shuffled": 0, "longest": 0.0, "tasks": 0}
-    for path in glob.glob(f"{folder}/*"):
-        with open(path) as lines:
+    for path in glob.glob(f"{folder}/**", recursive=True):
+        if not os.path.isfile(path) or path.endswith(".crc"):
+            continue
+        with open(path, errors="replace") as lines:
             for line in lines:
                 if '"SparkListenerTaskEnd"' not in line:
                     continue
@@ -112,97 +157,150 @@ def read_log(folder, since):
     return told
 
 
+def session(folder, heap):
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ.setdefault("SPARK_HOME", str(pathlib.Path(__import__("pyspark").__file__).parent))
+    os.makedirs(f"{folder}/log", exist_ok=True)
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+    for name, value in {
+        "spark.driver.memory": "800m",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": heap,
+        "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": f"file://{folder}/log",
+        "spark.local.dir": folder,
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "16",
+        # A partition of the scan: the bytes of a Parquet file.
+        "spark.sql.files.maxPartitionBytes": "32m",
+    }.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
 def local_run(program, table, folder):
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
-    command = [program, "dedup", table, "-o", f"{folder}/local", "--threads", "2", "--engine", "features"]
-    subprocess.run(command, check=True, capture_output=True)
-    after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return cpu, time.monotonic() - start
+    call = [program, "dedup", table, "-o", f"{folder}/local", "--threads", "2", "--engine", "features"]
+    call = ["/usr/bin/env", "python3", "-c", PEAK, *call]
+    peak = int(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    seconds = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    with open(f"{folder}/local/summary.json") as file:
+        return cpu, seconds, peak, json.load(file)["digest"]
 
 
-def compare(families, folder):
-    local = pyarrow.parquet.read_table(f"{folder}/local/families.parquet").to_pylist()
-    ours = sorted(tuple(row) for row in families.select(*COLUMNS).collect())
-    theirs = sorted(tuple(row[name] for name in COLUMNS) for row in local)
-    digest = hashlib.sha256(repr(ours).encode()).hexdigest()[:16]
-    return ours == theirs, digest
+PEAK = (
+    "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, "
+    "stderr=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+)
+
+
+def families(options):
+    table = os.path.abspath(options.corpus)
+    with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR", "/tmp")) as folder:
+        watch = Watch()
+        watch.start()
+        start = time.monotonic()
+        spark = session(folder, options.heap)
+        from wonbon.spark import dedup, digest, summary
+
+        source = spark.read.parquet(table)
+        settings = {"order": "created", "engine": "features"}
+        warm = spark.createDataFrame(source.limit(3000).collect(), source.schema)
+        dedup(warm, checkpoint=f"{folder}/warm", **settings).count()
+        up = time.monotonic() - start
+        since, before, start = time.time() * 1000, watch.total(), time.monotonic()
+        place = f"{folder}/pairs" if options.pairs else None
+        found = dedup(source, checkpoint=f"{folder}/steps", pairs=place, **settings)
+        wall, cpu = time.monotonic() - start, watch.total() - before
+        end = time.time() * 1000
+        ours, totals = digest(found), summary(found)
+        if options.pairs:
+            with open(options.pairs, "w") as file:
+                for row in spark.read.parquet(place).collect():
+                    file.write(f"{row.earlier}\t{row.later}\n")
+        steps = {}
+        for path in glob.glob(f"{folder}/steps/*"):
+            files = [file for file in glob.glob(f"{path}/**", recursive=True) if os.path.isfile(file)]
+            steps[os.path.basename(path)] = sum(map(os.path.getsize, files))
+        spark.stop()
+        told = read_log(f"{folder}/log", since)
+        local_cpu, local_wall, local_peak, theirs = local_run(options.program, table, folder)
+    columns = pyarrow.parquet.read_table(table, columns=["text"]).column("text")
+    import pyarrow.compute
+
+    size = pyarrow.compute.sum(pyarrow.compute.binary_length(columns.cast(pyarrow.large_string()))).as_py()
+    documents = totals["documents"]
+    print(
+        json.dumps(
+            {
+                "documents": documents,
+                "text_bytes": size,
+                "equal": ours == theirs,
+                "digest": ours,
+                "kinds": totals["kinds"],
+                "session_and_warm_up_seconds": round(up, 1),
+                "wall_seconds": round(wall, 1),
+                "cpu_seconds": round(cpu, 1),
+                "task_seconds": round(told["task_seconds"], 1),
+                "tasks": told["tasks"],
+                "longest_task_seconds": round(told["longest"], 1),
+                "MB_a_cpu_second": round(size / 1e6 / cpu, 1),
+                "MB_a_task_second": round(size / 1e6 / told["task_seconds"], 1),
+                "shuffled_bytes_a_document": round(told["shuffled"] / documents),
+                "written_bytes_a_document": {
+                    name: round(count / documents, 1) for name, count in sorted(steps.items())
+                },
+                "peak_MB": {kind: round(count / 1e6) for kind, count in watch.most.items()},
+                "local_wall_seconds": round(local_wall, 1),
+                "local_cpu_seconds": round(local_cpu, 1),
+                "local_peak_MB": round(local_peak / 1e3),
+                "cpu_against_local": round(cpu / local_cpu, 2),
+                "measured_ms": round(end - since),
+            }
+        )
+    )
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--shared", default="../shared/data", type=pathlib.Path)
-    parser.add_argument("--times", type=int, default=1)
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("families")
+    one.add_argument("corpus")
+    one.add_argument("--program", required=True)
+    one.add_argument("--heap", default="600m")
+    one.add_argument("--pairs", help="where found pairs go")
+    one = commands.add_parser("corpus")
+    one.add_argument("out")
+    one.add_argument("--shared", default="../shared/data", type=pathlib.Path)
+    one.add_argument("--times", type=int, default=1)
+    one.add_argument("--every", type=int, default=1)
+    one.add_argument("--lines")
+    one = commands.add_parser("generated")
+    one.add_argument("out")
+    one.add_argument("documents", type=int)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        table = f"{folder}/corpus.parquet"
-        documents, size = write_table(table, rows_of(options.shared, options.times))
-        small = f"{folder}/small.parquet"
-        write_table(small, list(rows_of(options.shared, 1))[:3000])
-        os.mkdir(f"{folder}/log")
-        os.environ["PYSPARK_PYTHON"] = sys.executable
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        watch = Watch()
-        watch.start()
-        start = time.monotonic()
-        spark = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.driver.memory", "1g")
-            .config("spark.ui.enabled", "false")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.eventLog.enabled", "true")
-            .config("spark.eventLog.rolling.enabled", "false")
-            .config("spark.eventLog.dir", f"file://{folder}/log")
-            .config("spark.local.dir", folder)
-            .getOrCreate()
-        )
-        spark.sparkContext.setLogLevel("ERROR")
-        from wonbon.spark import dedup
-
-        frame = spark.read.parquet(small)
-        dedup(frame, order="created", engine="features", checkpoint=f"{folder}/warm").count()
-        session = time.monotonic() - start
-        frame = spark.read.parquet(table)
-        since, before, start = time.time() * 1000, watch.total(), time.monotonic()
-        families = dedup(frame, order="created", engine="features", checkpoint=f"{folder}/steps")
-        seconds = time.monotonic() - start
-        time.sleep(0.3)
-        cpu = watch.total() - before
-        local_cpu, local_seconds = local_run(options.program, table, folder)
-        equal, digest = compare(families, folder)
-        written = sum(
-            os.path.getsize(path)
-            for path in glob.glob(f"{folder}/steps/**", recursive=True)
-            if os.path.isfile(path)
-        )
-        spark.stop()
-        told = read_log(f"{folder}/log", since)
-        print(
-            json.dumps(
-                {
-                    "documents": documents,
-                    "text_bytes": size,
-                    "equal": equal,
-                    "digest_of_rows": digest,
-                    "session_and_warm_up_seconds": round(session, 1),
-                    "wall_seconds": round(seconds, 1),
-                    "cpu_seconds": round(cpu, 1),
-                    "local_wall_seconds": round(local_seconds, 1),
-                    "local_cpu_seconds": round(local_cpu, 1),
-                    "task_seconds": round(told["task_seconds"], 1),
-                    "tasks": told["tasks"],
-                    "longest_task_seconds": round(told["longest"], 1),
-                    "shuffled_bytes_a_document": round(told["shuffled"] / documents),
-                    "written_bytes_a_document": round(written / documents),
-                    "peak_java_bytes": watch.most["java"],
-                    "peak_python_bytes": watch.most["python"],
-                    "MB_a_task_second": round(size / 1e6 / told["task_seconds"], 1),
-                },
-                indent=1,
-            )
-        )
+    if options.command == "corpus":
+        rows = itertools.islice(shared_rows(options.shared, options.times), None, None, options.every)
+        lines = open(options.lines, "w") if options.lines else None
+        write_table(options.out, rows, lines)
+        if lines:
+            lines.close()
+    elif options.command == "generated":
+        write_table(options.out, generated_rows(options.documents))
+    else:
+        families(options)
 
 
 if __name__ == "__main__":

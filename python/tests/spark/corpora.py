@@ -7,6 +7,9 @@ import random
 import subprocess
 import sys
 
+import pyarrow
+import pyarrow.parquet
+
 COLUMNS = ("id", "kind", "family", "original", "resemblance")
 
 
@@ -47,6 +50,19 @@ def write_lines(path, rows):
             if created is not None:
                 row["created"] = created
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def write_table(path, rows):
+    """Rows as Parquet, sorted by their ids."""
+    schema = pyarrow.schema([(name, pyarrow.string()) for name in ("id", "created", "text")])
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        batch = []
+        for row in sorted(rows):
+            batch.append(dict(zip(schema.names, row)))
+            if len(batch) == 2000:
+                writer.write_table(pyarrow.Table.from_pylist(batch, schema))
+                batch = []
+        writer.write_table(pyarrow.Table.from_pylist(batch, schema))
 
 
 def program():

@@ -1,54 +1,104 @@
 """Families from a cluster are those of `wonbon dedup`, document by document."""
 
+import json
 import os
+import pathlib
+import subprocess
 
 import pytest
-from corpora import COLUMNS, collected, corpus, dedup_files, frame_of
 from conftest import LONG
+from corpora import COLUMNS, collected, corpus, dedup_files, frame_of, write_table
 
 from wonbon.errors import ColumnError, EnvironmentFailedError, RequestError
-from wonbon.spark import check, dedup, digest, select, summary
+from wonbon.spark import dedup, digest, select, summary
 
 METHODS = [
     ({}, ()),
-    ({"threshold": 0.5}, ("--threshold", "0.5")),
     ({"threshold": 0.9, "family": "linked"}, ("--threshold", "0.9", "--family", "linked")),
     ({"rule": "2of6"}, ("--rule", "2of6")),
+    ({"threshold": 0.5}, ("--threshold", "0.5")),
+    ({"family": "linked"}, ("--family", "linked")),
 ]
+SHARED = pathlib.Path(__file__).resolve().parents[4] / "shared" / "data"
+CORPORA = ["en-reuters21578", "en-usenet20news", "en-win32-api-docs", "ko-precedents", "ko-petitions"]
 
 
-@pytest.mark.parametrize("engine", ["features", "auto", "exact"])
-@pytest.mark.parametrize("number", range(len(METHODS)))
-def test_every_rule_and_engine(spark, tmp_path, number, engine):
-    options, flags = METHODS[number]
+@pytest.fixture
+def settings(spark):
+    """Settings of the session for one test."""
+    changed = []
+
+    def change(**values):
+        for name, value in values.items():
+            name = f"spark.sql.{name.replace('_', '.')}"
+            spark.conf.set(name, value)
+            changed.append(name)
+
+    yield change
+    for name in changed:
+        spark.conf.unset(name)
+
+
+@pytest.mark.parametrize("seed", range(200 if LONG else 5))
+def test_random_corpora(spark, settings, tmp_path, monkeypatch, seed):
+    """Everything that must not change the result changes with the seed."""
+    from wonbon.spark import _dedup, _peel
+
+    options, flags = METHODS[seed % 5]
+    engine = ["features", "features", "features", "auto", "exact", "features", "auto"][seed % 7]
     if engine == "exact" and "rule" in options:
-        pytest.skip("the exact engine has no features")
-    for seed in range(40 if LONG else 1):
-        rows = corpus(100 * number + seed)
-        expected, _ = dedup_files(tmp_path / f"local-{seed}", rows, "--engine", engine, *flags)
-        place = str(tmp_path / f"steps-{seed}")
-        frame = frame_of(spark, rows, shuffled=seed)
-        found = dedup(frame, order="created", engine=engine, checkpoint=place, **options)
-        assert collected(found) == expected
-        assert found.columns == list(COLUMNS)
+        engine = "features"
+    partitions = [7, 2, 1][seed % 3]
+    adaptive = seed % 2 == 0
+    settings(adaptive_enabled=str(adaptive).lower())
+    if seed % 4 == 1:
+        settings(autoBroadcastJoinThreshold="-1")
+        monkeypatch.setattr(_dedup, "BROADCAST_ROWS", 0)
+    rows = corpus(seed, documents=[60, 200, 30][seed % 3])
+    against = None
+    if seed % 4 == 2:
+        against = corpus(1000 + seed)[:40] + rows[::9]
+        # Rows of a DataFrame come by their ids where dates are equal, lines of a file as they stand there.
+        against = [(f"o{number:03}", *row) for number, (_, *row) in enumerate(against)]
+    largest = 2_000_000
+    if seed % 5 in (0, 2):
+        # Every group of three is too large for one task.
+        largest = 2
+        monkeypatch.setattr(_peel, "PREFIXES", (1, 3, 1 << 40))
+    expected, local = dedup_files(tmp_path / "local", rows, "--engine", engine, *flags, against=against)
+    found = dedup(
+        frame_of(spark, rows, partitions, shuffled=seed),
+        order="created",
+        engine=engine,
+        partitions=partitions if seed % 2 else None,
+        checkpoint=str(tmp_path / "steps"),
+        against=frame_of(spark, against, 2, shuffled=seed) if against else None,
+        largest_group=largest,
+        **options,
+    )
+    assert collected(found) == expected
+    assert found.columns == list(COLUMNS)
+    assert digest(found) == local["digest"]
 
 
-@pytest.mark.parametrize("partitions, adaptive", [(1, "true"), (2, "false"), (7, "true"), (7, "false")])
-def test_no_partitioning_changes_the_result(spark, tmp_path, partitions, adaptive):
-    rows = corpus(7, documents=300)
-    expected, _ = dedup_files(tmp_path / "local", rows, "--engine", "features")
-    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if adaptive == "false" else "10485760")
-    try:
-        frame = frame_of(spark, rows, partitions, shuffled=partitions)
-        place = str(tmp_path / "steps")
-        options = {"order": "created", "engine": "features", "partitions": partitions}
-        assert collected(dedup(frame, checkpoint=place, **options)) == expected
-    finally:
-        spark.conf.unset("spark.sql.adaptive.enabled")
-        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+@pytest.mark.long
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared corpora are not beside the checkout")
+@pytest.mark.parametrize("name", CORPORA)
+def test_shared_corpora(spark, tmp_path, name):
+    call = ["zstd", "-dcq", "--long=27", str(SHARED / f"{name}.jsonl.zst")]
+    lines = subprocess.run(call, check=True, capture_output=True, text=True).stdout.splitlines()
+    found = [json.loads(line) for line in lines]
+    rows = [(row["id"], row.get("created"), row["text"]) for row in found]
+    _, local = dedup_files(tmp_path / "local", sorted(rows), "--engine", "features")
+    source = tmp_path / "in.parquet"
+    write_table(source, rows)
+    # Some groups are decided in rounds.
+    options = {"order": "created", "engine": "features", "largest_group": 100}
+    families = dedup(spark.read.parquet(str(source)), checkpoint=str(tmp_path / "steps"), **options)
+    assert digest(families) == local["digest"]
 
 
+@pytest.mark.long
 def test_many_candidates_are_joined_without_broadcast(spark, tmp_path, monkeypatch):
     from wonbon.spark import _dedup
 
@@ -60,6 +110,7 @@ def test_many_candidates_are_joined_without_broadcast(spark, tmp_path, monkeypat
     assert collected(dedup(frame, order="created", engine="features", checkpoint=place)) == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", ["threshold=0.8", "threshold=0.5", "2of6"])
 def test_large_groups_are_decided_in_rounds(spark, tmp_path, monkeypatch, rule):
     from wonbon.spark import _peel
@@ -74,6 +125,7 @@ def test_large_groups_are_decided_in_rounds(spark, tmp_path, monkeypatch, rule):
     assert spark.read.parquet(f"{place}/giants").count() > 50
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("keep", ["earliest", "longest", "first", "last"])
 def test_what_is_kept(spark, tmp_path, keep):
     rows = corpus(11)
@@ -87,6 +139,7 @@ def test_what_is_kept(spark, tmp_path, keep):
     assert collected(found) == expected
 
 
+@pytest.mark.long
 def test_what_occurs_in_another_corpus_is_dropped(spark, tmp_path):
     rows = corpus(13)
     ours, others = rows[: len(rows) // 2], rows[len(rows) // 2 :]
@@ -140,6 +193,7 @@ def test_an_executor_that_is_killed_in_every_step_changes_nothing(spark, tmp_pat
     assert len(os.listdir(flags)) == 8, os.listdir(flags)
 
 
+@pytest.mark.connect
 def test_the_same_call_continues_and_another_is_refused(spark, tmp_path, monkeypatch):
     from wonbon.spark import _dedup
 
@@ -198,6 +252,7 @@ def test_pairs_are_those_of_the_local_run(spark, tmp_path):
     assert len(expected) > 20
 
 
+@pytest.mark.connect
 def test_rows_that_stay_and_totals(spark, tmp_path):
     rows = corpus(29)
     expected, local = dedup_files(tmp_path / "local", rows)
@@ -211,6 +266,7 @@ def test_rows_that_stay_and_totals(spark, tmp_path):
     assert digest(families) == local["digest"]
 
 
+@pytest.mark.connect
 def test_bad_input_is_one_sentence(spark, tmp_path):
     frame = frame_of(spark, corpus(31, documents=5))
 
@@ -224,7 +280,7 @@ def test_bad_input_is_one_sentence(spark, tmp_path):
     refused(ColumnError, "column `created` of the DataFrame must hold times", order="created",
             frame=frame.selectExpr("id", "text", "array(created) as created"))
     refused(RequestError, "checkpoint= is missing", checkpoint=None)
-    refused(RequestError, "threshold above 0", threshold=1.5)
+    refused(RequestError, "`rule`: write threshold=0.8", threshold=1.5)
     refused(RequestError, "keep='last' needs position=", keep="last")
     refused(RequestError, "`family`: write star or linked", family="round")
     refused(RequestError, "must be a DataFrame of Spark, not list", frame=[1])
@@ -235,8 +291,3 @@ def test_bad_input_is_one_sentence(spark, tmp_path):
             checkpoint=str(tmp_path / "twice"))
     refused(ColumnError, "null in 1 rows", checkpoint=str(tmp_path / "nulls"),
             frame=frame.union(spark.createDataFrame([(None, None, "x")], frame.schema)))
-
-
-def test_the_package_is_on_the_executors(spark):
-    found = check(spark, tasks=2)
-    assert found and all(row["version"] for row in found)

@@ -14,6 +14,18 @@ from ._check import check
 from ._columns import extract, join, select, sketch
 from ._dedup import dedup
 from ._passages import remove_passages
-from ._results import digest, summary
+from ._results import digest, hot_buckets, largest_families, summary
 
-__all__ = ["check", "dedup", "digest", "extract", "join", "remove_passages", "select", "sketch", "summary"]
+__all__ = [
+    "check",
+    "dedup",
+    "digest",
+    "extract",
+    "hot_buckets",
+    "join",
+    "largest_families",
+    "remove_passages",
+    "select",
+    "sketch",
+    "summary",
+]

@@ -1,9 +1,12 @@
 """``python -m wonbon.spark INPUT... -o OUT``: what ``wonbon dedup`` does, on Spark; for spark-submit too.
 
-Inputs are Parquet (files or folders of them) and JSON lines, compressed or not, wherever Spark reads. ``OUT`` gets
-``families`` (Parquet), ``kept`` (the rows that are nobody's copy, Parquet) and ``summary.json`` as one line of
-text; the results of the steps are in ``OUT.steps``, so the same command continues after a kill. Rows with equal
-dates come in the order of the inputs: files by name, rows as they stand there.
+Inputs are Parquet or JSON lines (plain or gzip), files or folders of them, wherever Spark reads. As Spark writes,
+each result is a folder: ``OUT/families.parquet``, ``OUT/kept`` (the rows that are nobody's copy: of Parquet the
+same columns, of JSON lines the same lines), ``OUT/summary.json`` (one line) and ``OUT/report.md``. The results of
+the steps are in ``OUT.steps``, so the same command continues after a kill. Rows with equal dates come in the order
+of the inputs: files by name, rows as they stand there.
+
+Exit code: 0 done, 1 done and some lines are no documents, 2 it could not run.
 """
 
 from __future__ import annotations
@@ -11,18 +14,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from wonbon.errors import RequestError, WonbonError
+from wonbon.errors import DamagedError, EnvironmentFailedError, RequestError, WonbonError
 
-from ._dedup import dedup
+from ._checkpoint import exists, first_line, read_notes, write_note
 from ._columns import select
-from ._results import digest, summary
-
-POSITIONS = ["wonbon_file", "wonbon_block", "wonbon_row"]
+from ._dedup import dedup
+from ._files import LINE, POSITIONS, Rows, field_of
+from ._results import digest, hot_buckets, largest_families, summary
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -34,7 +37,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(json.dumps(told, sort_keys=True))
-    return 0
+    return 1 if told["skipped"] else 0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -58,63 +61,115 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def run(spark: SparkSession, options: argparse.Namespace) -> Any:
-    rows = read(spark, options.inputs)
-    order = options.created if options.created in rows.columns else None
-    against = read(spark, options.against) if options.against else None
+def run(spark: SparkSession, options: argparse.Namespace) -> Dict[str, Any]:
     output = options.output.rstrip("/")
+    place = options.steps or f"{output}.steps"
+    noted = read_notes(spark, place).get("output")
+    ours = noted == {"output": output}
+    if exists(spark, f"{output}/summary.json") or (exists(spark, output) and not ours):
+        raise RequestError(f"{output} exists; it is not overwritten")
+    order = field_of(options.keep) or options.created
+    fields = [options.id, options.text]
+    rows = Rows(spark, options.inputs, fields, order)
+    others = Rows(spark, options.against, fields, order) if options.against else None
+    if order == options.created and order not in rows.frame.columns:
+        order = None
+    if noted is None:
+        write_note(spark, place, "output", {"output": output})
+    # What cannot be written is found before the work; from here on what is in OUT is ours.
+    write(output, lambda: write_lines(spark, f"{output}/report.md", ["This run has not ended."]))
     families = dedup(
-        rows,
+        rows.documents(options.text),
         id=options.id,
         text=options.text,
-        order=None if ":" in options.keep else order,
+        order=order,
         position=POSITIONS,
         keep=options.keep,
         threshold=options.threshold,
         rule=options.rule,
         family=options.family,
         engine=options.engine,
-        against=against,
+        against=others.documents(options.text) if others else None,
         shingle=options.shingle,
-        checkpoint=options.steps or f"{output}.steps",
+        checkpoint=place,
         pairs=options.pairs,
     )
-    told = {**summary(families), "digest": digest(families)}
-    families.write.mode("errorifexists").parquet(f"{output}/families")
-    kept = select(rows.drop(*POSITIONS), families, id=options.id)
-    kept.write.mode("errorifexists").parquet(f"{output}/kept")
-    written = spark.read.parquet(f"{output}/kept").count()
-    if written != told["kept"]:
-        raise RequestError(f"{written} rows were written where {told['kept']} are kept")
-    line = F.lit(json.dumps(told, sort_keys=True)).alias("summary")
-    spark.range(1).select(line).coalesce(1).write.text(f"{output}/summary.json")
+    told: Dict[str, Any] = {**summary(families), "digest": digest(families)}
+    told["skipped"] = rows.count_skipped(options.text)
+    told["hot_buckets"] = hot_buckets(spark, place)
+    told["largest_families"] = largest_families(families)
+
+    def finish() -> None:
+        families.write.mode("overwrite").parquet(f"{output}/families.parquet")
+        write_kept(spark, rows, families, options, f"{output}/kept", told["kept"])
+        write_lines(spark, f"{output}/report.md", report(told, options))
+        write_lines(spark, f"{output}/summary.json", [json.dumps(told, sort_keys=True)])
+
+    write(output, finish)
     return told
 
 
-def read(spark: SparkSession, inputs: List[str]) -> Any:
-    """All rows, with their places: the number of the file, where the block of the row begins, and a number
-    that rises from row to row of a block. Spark may cut blocks otherwise the next time; the order is the same.
-    """
-    frames = []
-    for number, name in enumerate(inputs):
-        lines = any(name.endswith(end) for end in (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".ndjson"))
-        frame = spark.read.json(name) if lines else spark.read.parquet(name)
-        files = sorted(frame.inputFiles())
-        places = spark.createDataFrame(
-            [(file, (number << 32) + place) for place, file in enumerate(files)],
-            "wonbon_path string, wonbon_file long",
-        )
-        frame = frame.select(
-            "*",
-            F.col("_metadata.file_path").alias("wonbon_path"),
-            F.col("_metadata.file_block_start").alias("wonbon_block"),
-            F.monotonically_increasing_id().alias("wonbon_row"),
-        )
-        frames.append(frame.join(F.broadcast(places), "wonbon_path", "left").drop("wonbon_path"))
-    every = frames[0]
-    for frame in frames[1:]:
-        every = every.unionByName(frame, allowMissingColumns=True)
-    return every
+def write(output: str, action: Callable[[], None]) -> None:
+    """Writes something; where it cannot, one sentence says so."""
+    try:
+        action()
+    except WonbonError:
+        raise
+    except Exception as error:
+        raise EnvironmentFailedError(f"cannot write {output}: {first_line(error)}") from error
+
+
+def write_kept(
+    spark: Any, rows: Rows, families: Any, options: argparse.Namespace, place: str, wanted: int
+) -> None:
+    """The rows that are nobody's copy, counted after they are written."""
+    kept = select(rows.documents(options.text), families, id=options.id)
+    if rows.lines:
+        kept.select(LINE).write.mode("overwrite").text(place)
+        written = spark.read.text(place).count()
+    else:
+        kept.drop(*POSITIONS).write.mode("overwrite").parquet(place)
+        written = spark.read.parquet(place).count()
+    if written != wanted:
+        raise DamagedError(f"{written} rows were written where {wanted} are kept")
+
+
+def write_lines(spark: Any, place: str, lines: List[str]) -> None:
+    frame = spark.createDataFrame([("\n".join(lines),)], "value string")
+    frame.coalesce(1).write.mode("overwrite").text(place)
+
+
+def report(told: Dict[str, Any], options: argparse.Namespace) -> List[str]:
+    """What a person wants to know of a run."""
+    copies = told["documents"] - told["kept"]
+    lines = [
+        f"# {copies:,} of {told['documents']:,} documents are copies",
+        "",
+        f"{told['kept']:,} stay; {told['families']:,} families have copies; {told['skipped']:,} lines are no",
+        f"documents. Digest of the families: {told['digest']}.",
+        "",
+        f"Rule {options.rule or options.threshold or 0.8}, {options.family} families, keep {options.keep}.",
+        "",
+        "| kind | documents |",
+        "|---|---|",
+        *(f"| {kind} | {count:,} |" for kind, count in told["kinds"].items()),
+    ]
+    if told["largest_families"]:
+        lines += ["", "## Largest families", "", "| original | documents |", "|---|---|"]
+        lines += [f"| {cell(row['original'])} | {row['documents']:,} |" for row in told["largest_families"]]
+    if told["hot_buckets"]:
+        lines += ["", "## Hot buckets", "", "Features that many documents share, with two of them each.", ""]
+        lines += ["| documents | one | another |", "|---|---|---|"]
+        lines += [
+            f"| {row['members']:,} | {cell(row['one'])} | {cell(row['another'])} |"
+            for row in told["hot_buckets"]
+        ]
+    return lines
+
+
+def cell(value: Any) -> str:
+    """A value inside a table."""
+    return str(value).replace("|", "\\|").replace("\n", " ")
 
 
 if __name__ == "__main__":

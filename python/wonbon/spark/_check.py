@@ -7,6 +7,8 @@ from typing import Any, Dict, Iterator, List
 from wonbon import _wonbon
 from wonbon.errors import EnvironmentFailedError
 
+from ._checkpoint import first_line
+
 HOW = (
     "install it there (pip install wonbon), or ship an environment: venv-pack -o env.tar.gz, then "
     'spark.addArtifact("env.tar.gz#env", archive=True) and '
@@ -46,7 +48,12 @@ def check(spark: Any, tasks: int = 8) -> List[Dict[str, Any]]:
             )
 
     schema = "host string, python string, version string, why string"
-    rows = spark.range(0, tasks, 1, tasks).mapInArrow(look, schema).distinct().collect()
+    try:
+        rows = spark.range(0, tasks, 1, tasks).mapInArrow(look, schema).distinct().collect()
+    except Exception as error:
+        raise EnvironmentFailedError(
+            f"Python does not run on the executors ({first_line(error)}); they need PyArrow and wonbon: {HOW}"
+        ) from error
     found = [row.asDict() for row in rows]
     for row in found:
         if row["version"] != _wonbon.VERSION:

@@ -12,7 +12,7 @@ text files that Spark itself writes, so any file system that Spark knows will do
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
@@ -34,25 +34,32 @@ class Checkpoint:
     def __init__(self, spark: Any, path: str, plan: Dict[str, Any]) -> None:
         self.spark = spark
         self.path = path.rstrip("/")
-        earlier = self._read_note("plan")
+        self._notes = read_notes(spark, self.path)
+        earlier = self._notes.get("plan")
         self._continues = earlier is not None
         if earlier is None:
-            self._write_note("plan", plan)
+            self._note("plan", plan)
         elif earlier != plan:
             names = sorted(set(earlier) | set(plan))
-            what = next(name for name in names if earlier.get(name) != plan.get(name))
+            others = [name for name in names if earlier.get(name) != plan.get(name)]
+            # Bands follow from the rule.
+            what = "rule" if "rule" in others else others[0]
             raise RequestError(
                 f"{self.path} holds a run with another {what}: {earlier.get(what)!r} there, "
                 f"{plan.get(what)!r} now; give another checkpoint, or remove that one"
             )
 
+    def _note(self, name: str, note: Dict[str, Any]) -> None:
+        write_note(self.spark, self.path, name, note)
+        self._notes[name] = note
+
     def step(self, name: str, make: Callable[[], Any]) -> Any:
         """The result of a step: what an earlier run wrote, or what is made and written now."""
         place = f"{self.path}/{name}"
-        note = self._read_note(name)
+        note = self._notes.get(name)
         if note is None:
             # Nothing of anybody else is overwritten: only a folder with our plan may hold half a step.
-            mode = "overwrite" if self._continues else "errorifexists"
+            mode = "overwrite" if self._continues else "error"
             try:
                 make().write.mode(mode).parquet(place)
             except AnalysisException as error:
@@ -60,7 +67,7 @@ class Checkpoint:
                     raise
                 raise RequestError(f"{place} exists and is not ours; it is not overwritten") from None
             frame = self.spark.read.parquet(place)
-            self._write_note(name, {"rows": frame.count()})
+            self._note(name, {"rows": frame.count()})
             return frame
         frame = self.spark.read.parquet(place)
         rows = frame.count()
@@ -70,37 +77,48 @@ class Checkpoint:
 
     def rows(self, name: str) -> int:
         """How many rows a finished step has."""
-        note = self._read_note(name)
+        note = self._notes.get(name)
         if note is None:
             raise DamagedError(f"{self.path} does not hold the step {name}")
         return int(note["rows"])
 
     def remember(self, name: str, make: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
         """A few numbers: what an earlier run noted, or what is found out now."""
-        note = self._read_note(name)
+        note = self._notes.get(name)
         if note is None:
             note = make()
-            self._write_note(name, note)
+            self._note(name, note)
         return note
 
-    def _read_note(self, name: str) -> Optional[Dict[str, Any]]:
-        try:
-            rows = self.spark.read.text(f"{self.path}/notes/{name}").collect()
-        except AnalysisException as error:
-            if NOT_THERE in str(error) or "does not exist" in str(error):
-                return None
-            raise EnvironmentFailedError(
-                f"cannot read the checkpoint {self.path}: {first_line(error)}"
-            ) from error
-        # A run that was killed while it wrote a note leaves a folder without a file in it.
-        return json.loads(rows[0][0]) if len(rows) == 1 else None
 
-    def _write_note(self, name: str, note: Dict[str, Any]) -> None:
-        line = F.lit(json.dumps(note, sort_keys=True)).alias("note")
-        frame = self.spark.range(1).select(line).coalesce(1)
-        try:
-            frame.write.mode("overwrite").text(f"{self.path}/notes/{name}")
-        except Exception as error:
-            raise EnvironmentFailedError(
-                f"cannot write the checkpoint {self.path}: {first_line(error)}"
-            ) from error
+def read_notes(spark: Any, path: str) -> Dict[str, Dict[str, Any]]:
+    """The notes of a folder of steps, by their names."""
+    try:
+        lines = spark.read.option("recursiveFileLookup", "true").text(f"{path}/notes")
+        rows = lines.select("value", "_metadata.file_path").collect()
+    except AnalysisException as error:
+        if NOT_THERE in str(error) or "does not exist" in str(error):
+            return {}
+        raise EnvironmentFailedError(f"cannot read the checkpoint {path}: {first_line(error)}") from error
+    # A run that was killed while it wrote a note leaves a folder without a file in it.
+    return {row.file_path.split("/")[-2]: json.loads(row.value) for row in rows}
+
+
+def write_note(spark: Any, path: str, name: str, note: Dict[str, Any]) -> None:
+    """Writes a note into a folder of steps."""
+    line = F.lit(json.dumps(note, sort_keys=True)).alias("note")
+    frame = spark.range(1).select(line).coalesce(1)
+    try:
+        frame.write.mode("overwrite").text(f"{path}/notes/{name}")
+    except Exception as error:
+        raise EnvironmentFailedError(f"cannot write the checkpoint {path}: {first_line(error)}") from error
+
+
+def exists(spark: Any, path: str) -> bool:
+    """Whether there is a file or a folder of this name."""
+    try:
+        return spark.read.format("binaryFile").load(path).schema is not None
+    except AnalysisException as error:
+        if NOT_THERE in str(error) or "does not exist" in str(error):
+            return False
+        raise EnvironmentFailedError(f"cannot read {path}: {first_line(error)}") from error

@@ -97,6 +97,12 @@ def join(
     names: dict[str, Any] = {"id": id, "text": text, "order": None, "positions": [], "keep": "earliest"}
     job = job_of(df, None, names, options, checkpoint, None, partitions)
     job.pairs = True
+
+    def by_id() -> Any:
+        two = [F.col("earlier"), F.col("later")]
+        smaller, larger = F.least(*two).alias("earlier"), F.greatest(*two).alias("later")
+        return job.verified_pairs().select(smaller, larger, "resemblance")
+
     with small_batches(df.sparkSession):
         job.compare()
-        return job.checkpoint.step("joined", job.verified_pairs)
+        return job.checkpoint.step("joined", by_id)

@@ -27,6 +27,7 @@ from pyspark.sql import functions as F
 from wonbon import steps
 from wonbon.errors import ColumnError, DamagedError, RequestError
 
+from ._check import check
 from ._checkpoint import Checkpoint
 from ._input import Columns, columns_of, documents, identity
 from ._peel import Peel
@@ -147,6 +148,8 @@ def job_of(
                 )
         plan["against"] = identity(against)
         source = source.unionByName(others)
+    # Where the package is missing, one sentence says so before anything is written.
+    check(df.sparkSession, tasks=2)
     job = Job(df.sparkSession, Checkpoint(df.sparkSession, checkpoint, plan), source, columns)
     job.options, job.partitions, job.pairs = options, partitions, pairs is not None
     job.pairs_place, job.largest_group = pairs, largest_group
@@ -212,7 +215,7 @@ class Job:
     def write_pairs(self) -> Dict[str, Any]:
         """A place that exists already is not overwritten."""
         place = str(self.pairs_place)
-        self.verified_pairs().write.mode("errorifexists").parquet(place)
+        self.verified_pairs().write.mode("error").parquet(place)
         return {"rows": self.spark.read.parquet(place).count()}
 
     def compare(self) -> None:
@@ -255,7 +258,7 @@ class Job:
         ).collect()[0]
         if found.nameless:
             raise ColumnError(f"the column of ids is null in {found.nameless} rows")
-        repeated = self.sketches.groupBy("other", "id").count().where("count > 1").limit(3).collect()
+        repeated = self.sketches.groupBy("other", "id").count().where("count > 1").orderBy("id").limit(3).collect()
         if repeated:
             named = ", ".join(f"{row.id!r} ({row['count']} times)" for row in repeated)
             raise ColumnError(f"ids are not unique: {named}")
