@@ -15,8 +15,18 @@ pub const MOST_KEY_BYTES: usize = 4096;
 /// Whether a key is as long as keys may be.
 pub(crate) fn check_key(key: &str) -> Result<(), StoreError> {
     match key.len() {
+        // PostgreSQL has no text with it, so no store has.
+        1..=MOST_KEY_BYTES if key.contains('\0') => Err(StoreError::NulInKey),
         1..=MOST_KEY_BYTES => Ok(()),
         bytes => Err(StoreError::BadKey { bytes, most: MOST_KEY_BYTES }),
+    }
+}
+
+/// A field of a document, as every store can keep it: PostgreSQL has no text with NUL.
+pub(crate) fn without_nul(text: &str) -> String {
+    match text.contains('\0') {
+        true => text.replace('\0', "\u{FFFD}"),
+        false => text.to_owned(),
     }
 }
 

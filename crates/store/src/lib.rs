@@ -21,7 +21,6 @@
 mod checkpoints;
 mod copy_features;
 mod counts;
-mod database;
 mod database_mark;
 mod decisions;
 mod document;
@@ -42,7 +41,7 @@ mod shingle_index;
 mod store;
 mod store_files;
 mod sweeps;
-mod time_columns;
+mod tables;
 mod verify;
 mod writer;
 mod writer_queue;

@@ -8,7 +8,7 @@ use wonbon_time::Timestamp;
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Status {
-    /// Where it is; from the service, its directory's name only.
+    /// Where it is, without a password; from the service, its directory's name only.
     pub store: String,
     /// What makes a copy.
     pub rule: String,
@@ -59,7 +59,7 @@ impl Status {
     pub fn of(store: &Store, open_seconds: f64) -> Result<Self, StoreError> {
         let (counts, disk, params) = (store.counts()?, store.disk_bytes(), store.params());
         Ok(Status {
-            store: store.directory().display().to_string(),
+            store: store.place(),
             rule: params.rule.to_string(),
             shingle_words: params.shingle_words.get(),
             seed: params.seed.to_string(),
