@@ -211,6 +211,20 @@ pub struct Added {
     pub stored: Stored,
     /// What it is.
     pub verdict: Verdict,
+    /// The number of the last change that this follows from; a check can ask for it ([`Freshness::AtLeast`]).
+    pub change: u64,
+}
+
+/// What a check of a store that several processes write to has to know. A store in a directory always knows everything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Freshness {
+    /// All that was acknowledged anywhere before it began.
+    #[default]
+    Now,
+    /// All up to this change.
+    AtLeast(u64),
+    /// What this process happens to know: a fraction of a second old while the database answers.
+    Any,
 }
 
 /// A document as it is stored.

@@ -88,6 +88,11 @@ impl Families {
         self.settled.last_change
     }
 
+    /// The number of the last change in the present turn.
+    pub(crate) fn latest_change(&self) -> u64 {
+        self.counters.last_change
+    }
+
     /// The latest time that was given to anything durable.
     pub(crate) fn clock(&self) -> Timestamp {
         self.settled.clock

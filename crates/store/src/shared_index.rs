@@ -38,6 +38,9 @@ pub(crate) struct SharedIndex {
     applied: AtomicU64,
     /// The latest time that was given to anything, in microseconds.
     clock: AtomicI64,
+    /// How many turns this process made, and how often it read everything again.
+    turns: AtomicU64,
+    begun_anew: AtomicU64,
 }
 
 /// What the index answered at one moment.
@@ -61,12 +64,24 @@ impl SharedIndex {
             removals: AtomicU64::new(0),
             applied: AtomicU64::new(applied),
             clock: AtomicI64::new(i64::MIN),
+            turns: AtomicU64::new(0),
+            begun_anew: AtomicU64::new(0),
         }
     }
 
     /// The last change of the database that is in it.
     pub(crate) fn applied(&self) -> u64 {
         self.applied.load(Ordering::Acquire)
+    }
+
+    /// How many turns this process made.
+    pub(crate) fn turns(&self) -> u64 {
+        self.turns.load(Ordering::Relaxed)
+    }
+
+    /// How often this process read everything again: its outbox did not go back far enough, or it was another history.
+    pub(crate) fn begun_anew(&self) -> u64 {
+        self.begun_anew.load(Ordering::Relaxed)
     }
 
     /// Learns of a time that was given to a document.
@@ -176,6 +191,7 @@ impl SharedIndex {
         let mut place = self.write();
         self.removals.fetch_add(1, Ordering::AcqRel);
         *place = index;
+        self.begun_anew.fetch_add(1, Ordering::Relaxed);
         self.applied.store(applied, Ordering::Release);
     }
 }
@@ -292,6 +308,7 @@ impl TurnIndex {
     pub(crate) fn committed(&mut self, last: u64, clock: Timestamp) -> Result<(), IndexError> {
         self.inserted.clear();
         self.shared.note_clock(clock);
+        self.shared.turns.fetch_add(1, Ordering::Relaxed);
         if self.removed.is_empty() {
             // What the transaction put in was there before.
             self.shared.applied.store(last, Ordering::Release);

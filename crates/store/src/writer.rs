@@ -444,7 +444,7 @@ impl Writer {
     fn added(&self, record: &Record, stored: Stored) -> Result<Added, StoreError> {
         let mut verdict = verdict(&*self.families.database, &record.standing)?;
         verdict.stopped_early = stored != Stored::Unchanged && self.families.stopped_early;
-        Ok(Added { row: record.row, stored, verdict })
+        Ok(Added { row: record.row, stored, verdict, change: self.families.latest_change() })
     }
 
     fn delete(&mut self, key: &str, who: &str) -> Result<bool, StoreError> {

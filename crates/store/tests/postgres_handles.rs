@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use support::Place;
-use wonbon_store::{Kind, NewDocument, Store, StoreError, StoreParams};
+use wonbon_store::{Freshness, Kind, NewDocument, Store, StoreError, StoreParams};
 
 fn number_of(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).map_or(usual, |text| text.parse().unwrap())
@@ -124,6 +124,30 @@ fn no_check_is_older_than_an_acknowledged_add() {
         let verdict = checks.check(&NewDocument::text("asked", None, &text)).unwrap();
         assert_eq!(verdict.original, None, "{at}");
     }
+}
+
+#[test]
+fn a_check_knows_what_it_is_asked_to_know() {
+    if support::server().is_none() {
+        return;
+    }
+    let place = support::place();
+    let one = Store::create(place.path(), &StoreParams::default()).unwrap();
+    let other = Store::open(place.path()).unwrap();
+    let text = text(1);
+    let asked = NewDocument::text("asked", None, &text);
+    let added = one.add(&NewDocument::text("a", None, &text)).unwrap();
+    assert_eq!(added.change, 1);
+    let (verdict, _) = other.check_as_of(&asked, Freshness::AtLeast(added.change)).unwrap();
+    assert_eq!(verdict.original.as_deref(), Some("a"));
+    // What others did comes by itself.
+    while other.shared_state().unwrap().unwrap().behind > 0 {
+        std::thread::yield_now();
+    }
+    let (verdict, change) = other.check_as_of(&asked, Freshness::Any).unwrap();
+    assert_eq!((verdict.original.as_deref(), change), (Some("a"), 1));
+    let (one, other) = (one.shared_state().unwrap(), other.shared_state().unwrap());
+    assert_eq!(one.unwrap().history, other.unwrap().history);
 }
 
 /// A proxy before the server's socket that cuts a connection after so many bytes from the server, once.

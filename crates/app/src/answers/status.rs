@@ -48,6 +48,25 @@ pub struct Status {
     pub search_behind: u64,
     /// How long opening took.
     pub open_seconds: f64,
+    /// Where this instance is, if several share the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Shared>,
+}
+
+/// Where one of several instances on a store is.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Shared {
+    /// Which history the store has.
+    pub history: String,
+    /// The last change that this instance has taken in.
+    pub change: u64,
+    /// Changes that it has not taken in yet.
+    pub behind: u64,
+    /// Turns that this instance made a second, lately.
+    pub turns_per_second: f64,
+    /// How often it read everything again: the history was another one, or it was away too long.
+    pub begun_anew: u64,
 }
 
 impl Status {
@@ -79,6 +98,13 @@ impl Status {
             index_memory_bytes: store.index_bytes() as u64,
             search_behind: store.search_behind()?,
             open_seconds,
+            shared: store.shared_state()?.map(|state| Shared {
+                history: state.history,
+                change: state.change,
+                behind: state.behind,
+                turns_per_second: state.turns_per_second,
+                begun_anew: state.begun_anew,
+            }),
         })
     }
 }

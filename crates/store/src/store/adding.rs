@@ -9,7 +9,7 @@ use wonbon_sketch::ElementSet;
 
 use super::Store;
 use crate::decisions::LOCAL;
-use crate::document::{Added, Expected, NewDocument, Order, check_key, without_nul};
+use crate::document::{Added, Expected, Freshness, NewDocument, Order, check_key, without_nul};
 use crate::error::StoreError;
 use crate::families::verdict;
 use crate::judge::{Asked, Judge, MOST_CANDIDATES, ShingleCache};
@@ -134,6 +134,19 @@ impl Store {
     ///
     /// As [`Store::prepare`], or the database's.
     pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
+        self.check_as_of(document, Freshness::Now).map(|(verdict, _)| verdict)
+    }
+
+    /// As [`Store::check`], for those who need not know the latest; and the last change that the verdict knows of.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::check`].
+    pub fn check_as_of(
+        &self,
+        document: &NewDocument<'_>,
+        freshness: Freshness,
+    ) -> Result<(Verdict, u64), StoreError> {
         if !document.key.is_empty() {
             check_key(&document.key)?;
         }
@@ -144,11 +157,17 @@ impl Store {
         let (index, backend) = (&self.inner.index, &self.inner.backend);
         let answer = index.closest(features, MOST_CANDIDATES)?;
         let is_shared = self.inner.follows_changes && backend.is_shared();
-        let is_current = !is_shared || backend.head()? <= answer.applied;
+        let is_current = !is_shared
+            || match freshness {
+                Freshness::Now => backend.head()? <= answer.applied,
+                Freshness::AtLeast(change) => change <= answer.applied,
+                Freshness::Any => true,
+            };
+        let known = answer.applied;
         if features.is_empty() || (answer.closest.matches.is_empty() && is_current) {
             let kind = if features.is_empty() { Kind::Empty } else { Kind::Original };
             let stopped_early = !answer.closest.complete;
-            return Ok(Verdict { stopped_early, ..Verdict::alone(kind) });
+            return Ok((Verdict { stopped_early, ..Verdict::alone(kind) }, known));
         }
         let shingles = Arc::new(ElementSet::new(std::mem::take(&mut examined.shingles)));
         let text_fingerprint = examined.text_fingerprint;
@@ -189,7 +208,7 @@ impl Store {
                 self.check_among(database, candidates, &asked, &shingles).map(Some)
             });
             match verdict {
-                Ok(Some(verdict)) => return Ok(verdict),
+                Ok(Some(verdict)) => return Ok((verdict, known)),
                 // The index went ahead of the state that was read: another state is read.
                 Ok(None) => {}
                 // Nothing was changed, so a connection that was cut is no reason not to answer.

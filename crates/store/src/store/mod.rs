@@ -22,6 +22,7 @@ use wonbon_progress::Cancellation;
 pub use adding::Pending;
 pub use maintenance::DiskBytes;
 pub use restoring::OldStore;
+pub use sharing::SharedState;
 
 use crate::counts::Counted;
 use crate::error::StoreError;
@@ -92,6 +93,7 @@ pub(crate) struct Inner {
     pub(crate) reading_shingles: Mutex<Option<(ShingleFollowing, u64)>>,
     readers: Mutex<Vec<Box<dyn Reading>>>,
     counted: Mutex<Counted>,
+    turn_rate: Mutex<sharing::TurnRate>,
     writing: Mutex<Option<Writing>>,
 }
 

@@ -243,6 +243,7 @@ impl Inner {
             reading_shingles: Mutex::new(None),
             readers: Mutex::new(Vec::new()),
             counted: Mutex::default(),
+            turn_rate: Mutex::default(),
             writing: Mutex::new(None),
         };
         Ok((inner, snapshot_mark))

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 use wonbon_files::create_private_directory;
@@ -24,6 +24,46 @@ use crate::tables::postgres::address::{Address, is_address};
 use crate::tables::{Backend as _, Counters, Reading};
 use crate::writer::Request;
 use crate::writer_queue::{WriterQueue, writer_ended};
+
+/// Where one of several processes on a store is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharedState {
+    /// The identity of the store's history.
+    pub history: String,
+    /// The last change that this process has taken in.
+    pub change: u64,
+    /// How many changes it has not taken in yet.
+    pub behind: u64,
+    /// Turns that this process made a second, since the state was asked for before, at least a second ago.
+    pub turns_per_second: f64,
+    /// How often it read everything again because the history was another than it had seen, or it was away too long.
+    pub begun_anew: u64,
+}
+
+/// When turns were counted the last time, how many there were, and how many a second before that.
+#[derive(Debug)]
+pub(super) struct TurnRate {
+    counted: Instant,
+    turns: u64,
+    a_second: f64,
+}
+
+impl Default for TurnRate {
+    fn default() -> Self {
+        TurnRate { counted: Instant::now(), turns: 0, a_second: 0.0 }
+    }
+}
+
+impl TurnRate {
+    fn count(&mut self, turns: u64) -> f64 {
+        let elapsed = self.counted.elapsed();
+        if elapsed >= Duration::from_secs(1) {
+            self.a_second = turns.saturating_sub(self.turns) as f64 / elapsed.as_secs_f64();
+            (self.counted, self.turns) = (Instant::now(), turns);
+        }
+        self.a_second
+    }
+}
 
 /// How often it is asked how far the others are. Checks do not wait for this; search and the memory of the others do.
 const LOOK_AFTER: Duration = Duration::from_millis(50);
@@ -48,6 +88,33 @@ impl Store {
             },
             false => place.display().to_string(),
         }
+    }
+
+    /// Where this process is, if several may write to the store at once.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn shared_state(&self) -> Result<Option<SharedState>, StoreError> {
+        if !self.inner.backend.is_shared() {
+            return Ok(None);
+        }
+        let index = &self.inner.index;
+        let change = index.applied();
+        let mut rate = self.inner.turn_rate.lock().expect("no one panics with it");
+        Ok(Some(SharedState {
+            history: self.inner.identity.clone(),
+            change,
+            behind: self.inner.backend.head()?.saturating_sub(change),
+            turns_per_second: rate.count(index.turns()),
+            begun_anew: index.begun_anew(),
+        }))
+    }
+
+    /// Whether several processes may write to it at once.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.inner.backend.is_shared()
     }
 
     /// A secret for a purpose that all processes on a shared store have; none for a store of one process.

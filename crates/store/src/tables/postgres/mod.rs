@@ -11,7 +11,9 @@
 //! | [`connection`] | sessions for threads without a runtime; statements that leave together |
 //! | [`schema`] | the tables |
 //! | [`session`] | one state to read, or the working set of a turn |
+//! | [`rows`] | rows of answers as what they stand for |
 //! | [`reading`], [`writing`] | the questions; the turn |
+//! | [`shared_text`] | what instances share beside documents |
 //!
 //! How current: a check reads the head first, one read for all who wait, so it is never older than an add that was
 //! acknowledged anywhere. The index in memory, search and the index of shingles follow the outbox.
@@ -21,8 +23,10 @@
 pub(crate) mod address;
 mod connection;
 mod reading;
+mod rows;
 mod schema;
 mod session;
+mod shared_text;
 mod writing;
 
 use std::sync::{Arc, Condvar, Mutex};
@@ -34,6 +38,7 @@ use address::Address;
 use connection::{Connection, Driver, failed};
 use schema::{EARLIEST_SERVER, MORE_SCHEMA, SCHEMA, TABLES_VERSION};
 pub(crate) use session::Postgres;
+pub use shared_text::SharedText;
 use writing::is_race;
 
 /// How often making the tables is tried beside others who make them too.

@@ -20,7 +20,7 @@ use wonbon_index::Row;
 use wonbon_time::Timestamp;
 
 use super::connection::{Flight, Value, is_lost};
-use super::reading::ROW_CHANGES;
+use super::rows::ROW_CHANGES;
 use super::schema::{TABLES_VERSION, digest};
 use super::session::{COLUMNS, Postgres, Transaction, Work};
 use crate::decisions::{Decision, DecisionEntry};
