@@ -4,12 +4,13 @@
 #   benches/store/run.sh papers [--steps N,N,...] [--queries N] [--draw stored|all] [--rounds N]
 #                               [--seed N] [--cache-mebibytes N] [--core N]
 #   benches/store/run.sh adds [--steps N,N,...] [--questions N] [--seconds S] [--seed N]
-#                             [--slower-sync MICROSECONDS]
+#                             [--slower-sync MICROSECONDS] [--place ADDRESS [--instances N]] [--name NAME]
 #   benches/store/run.sh questions [--steps N,N,...] [--questions N] [--seed N]
 #
 # adds: checks and durable adds of the whole store from 1, 8 and 64 clients, on all cores. Writes
 # results/<date>-adds.md; needs 2 kB a document in TMPDIR. With --slower-sync every sync of a file takes
-# that much longer, as on a slower disk (needs a C compiler).
+# that much longer, as on a slower disk (needs a C compiler). With --place the store is in a PostgreSQL, and N handles
+# add at once, as N instances would, server and clients on the same cores.
 #
 # questions: similar, within, contains and sources, asked by one thread. Writes
 # results/<date>-questions.md; needs 3 kB a document in TMPDIR.

@@ -67,7 +67,7 @@ struct Adds {
 
 pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
     let directory = tempfile::tempdir()?;
-    let place = directory.path().join("store");
+    let place = args.place.clone().unwrap_or_else(|| directory.path().join("store"));
     let corpus = corpus(args.seed);
     let mut filled = 0;
     let mut steps = Vec::new();
@@ -86,11 +86,15 @@ pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
         let (question, check) = ask(&store, &corpus, documents, args.questions)?;
         let (index_len, index_bytes) = (store.index_len() as f64, store.index_bytes() as f64);
         let disk = store.disk_bytes();
+        let mut stores = vec![store];
+        while stores.len() < args.instances {
+            stores.push(Store::open(&place)?);
+        }
         let mut adds = Vec::new();
         let next = AtomicU64::new(documents);
         for &clients in &args.clients {
             let before = fsyncs(directory.path())?;
-            let mut measured = add_from(&store, &corpus, &next, clients, args.seconds)?;
+            let mut measured = add_from(&stores, &corpus, &next, clients, args.seconds)?;
             let after = fsyncs(directory.path())?;
             measured.fsync = [0, 1].map(|way| (before[way] + after[way]) / 2.0);
             adds.push(measured);
@@ -108,7 +112,7 @@ pub fn run(args: &AddsArgs) -> anyhow::Result<()> {
             adds,
         });
         filled = next.into_inner();
-        store.close()?;
+        stores.into_iter().try_for_each(Store::close)?;
         // Progress for whoever waits.
         eprintln!("{documents} documents: filled in {fill_seconds:.0} s");
     }
@@ -202,7 +206,7 @@ pub fn percentiles(times: &mut [Duration]) -> [f64; 2] {
 
 /// Clients that each wait for their acknowledgement.
 fn add_from(
-    store: &Store,
+    stores: &[Store],
     corpus: &Corpus,
     next: &AtomicU64,
     clients: usize,
@@ -218,8 +222,9 @@ fn add_from(
     let end = started + Duration::from_secs_f64(seconds);
     let times: Vec<Vec<Duration>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..clients)
-            .map(|_| {
-                scope.spawn(|| -> anyhow::Result<Vec<Duration>> {
+            .map(|client| {
+                let (store, posts, at) = (&stores[client % stores.len()], &posts, &at);
+                scope.spawn(move || -> anyhow::Result<Vec<Duration>> {
                     let mut times = Vec::new();
                     while Instant::now() < end {
                         let place = at.fetch_add(1, Ordering::Relaxed);
@@ -249,7 +254,7 @@ fn add_from(
     let mut times: Vec<Duration> = times.into_iter().flatten().collect();
     let added = times.len() as f64;
     let stopped = Instant::now();
-    store.catch_up()?;
+    stores.iter().try_for_each(Store::catch_up)?;
     Ok(Adds {
         clients,
         fsync: [f64::NAN; 2],

@@ -116,6 +116,12 @@ struct AddsArgs {
     /// Numbers of clients.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 8, 64])]
     clients: Vec<usize>,
+    /// The address of a PostgreSQL in which there is no store yet; a temporary directory otherwise.
+    #[arg(long)]
+    place: Option<PathBuf>,
+    /// How many handles add, as that many instances would; more than one only in PostgreSQL.
+    #[arg(long, default_value_t = 1)]
+    instances: usize,
     #[arg(long, default_value_t = 2008)]
     seed: u64,
     #[command(flatten)]

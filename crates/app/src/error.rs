@@ -204,6 +204,7 @@ pub enum JobsError {
 pub fn public_sentence(error: &StoreError) -> Option<String> {
     match error {
         StoreError::BadKey { .. }
+        | StoreError::NulInKey
         | StoreError::TooLong { .. }
         | StoreError::NoWords
         | StoreError::UnknownDocument { .. }
@@ -217,6 +218,12 @@ pub fn public_sentence(error: &StoreError) -> Option<String> {
             Some(format!("the sweep of {sweep} is earlier than the latest, of {latest}"))
         }
         StoreError::AlreadyThere { .. } => Some("there is a store of this name already".to_owned()),
+        StoreError::Busy { .. } | StoreError::Unreachable { .. } => {
+            Some("the database does not answer at the moment".to_owned())
+        }
+        StoreError::InDoubt { .. } => {
+            Some("the database was lost, and it is not known whether this was stored".to_owned())
+        }
         StoreError::ReadOnly { .. } => Some("nothing more is stored".to_owned()),
         _ => None,
     }

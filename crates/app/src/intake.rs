@@ -18,8 +18,8 @@ use std::borrow::Cow;
 
 use wonbon_documents::{Content as DocumentContent, Dates, Document};
 use wonbon_store::{
-    Added, Content, Expected, NewDocument, Pending, PendingRedirect, Prepared, Recognised,
-    Redirect, Store, StoreError, Stored, Verdict,
+    Added, Content, Expected, Freshness, NewDocument, Pending, PendingRedirect, Prepared,
+    Recognised, Redirect, Store, StoreError, Stored, Verdict,
 };
 use wonbon_time::Timestamp;
 
@@ -134,12 +134,25 @@ impl<'s> Intake<'s> {
     ///
     /// As [`Intake::prepare`], or the database's.
     pub fn check(&self, document: &mut Document<'_>) -> Result<Verdict, IntakeError> {
+        self.check_as_of(document, Freshness::Now).map(|(verdict, _)| verdict)
+    }
+
+    /// The same, for those who need not know the latest; and the last change that the verdict knows of.
+    ///
+    /// # Errors
+    ///
+    /// As [`Intake::check`].
+    pub fn check_as_of(
+        &self,
+        document: &mut Document<'_>,
+        freshness: Freshness,
+    ) -> Result<(Verdict, u64), IntakeError> {
         if let Some(target) = document.redirect() {
             let (key, target) = (document.address().to_owned(), target.to_owned());
             return Err(IntakeError::RedirectToCheck { key, target });
         }
         document.extract();
-        Ok(self.store.check(&self.new_document(document))?)
+        Ok(self.store.check_as_of(&self.new_document(document), freshness)?)
     }
 
     /// A document as the store takes it.

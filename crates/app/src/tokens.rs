@@ -6,6 +6,9 @@
 //! from reading to writing ([`Tokens::change`]): two changes at the same time would otherwise bring back a
 //! token that one of them revoked. The lock is on a file of its own because the file of tokens is replaced.
 //!
+//! Where the file would be named, the address of a store in PostgreSQL may be: then the instances on that store share their
+//! tokens, which are the same lines in a row of it.
+//!
 //! The service looks at the file's time, length and number at most once a second and reads it again when
 //! they changed: a revoked token stops working without a restart.
 //!
@@ -23,10 +26,14 @@ use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wonbon_files::ReplacedFile;
+use wonbon_store::{SharedText, Store, StoreError};
 use wonbon_time::Timestamp;
 
 /// What begins every token, so that one that leaked is known for what it is.
 const PREFIX: &str = "wonbon_";
+
+/// What they are called in a store in PostgreSQL.
+const SHARED_NAME: &str = "tokens";
 
 /// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -101,8 +108,11 @@ pub enum TokenError {
         /// Why not.
         source: serde_json::Error,
     },
+    /// The store that keeps them does not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// There is no token of this id.
-    #[error("there is no token {id} in {}", path.display())]
+    #[error("there is no token {id} in {}", Store::shown_place(path))]
     Unknown {
         /// The file.
         path: PathBuf,
@@ -175,18 +185,25 @@ impl Tokens {
     ///
     /// [`TokenError::Io`], [`TokenError::NotAToken`].
     pub fn read(path: &Path) -> Result<Self, TokenError> {
+        if Store::is_in_postgres(path) {
+            return Tokens::parse(path, &SharedText::open(path, SHARED_NAME)?.read()?);
+        }
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(source) => return Err(TokenError::Io { doing: "read", path: path.into(), source }),
         };
+        Tokens::parse(path, &text)
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Self, TokenError> {
         let mut tokens = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
             if text.trim().is_empty() {
                 continue;
             }
             let token = serde_json::from_str(text).map_err(|source| TokenError::NotAToken {
-                path: path.into(),
+                path: Store::shown_place(path).into(),
                 line,
                 source,
             })?;
@@ -205,6 +222,17 @@ impl Tokens {
         path: &Path,
         change: impl FnOnce(&mut Tokens) -> std::io::Result<T>,
     ) -> Result<T, TokenError> {
+        if Store::is_in_postgres(path) {
+            let shared = SharedText::open(path, SHARED_NAME)?;
+            return Ok(shared.change(|text| {
+                let before = Tokens::parse(path, text).map_err(std::io::Error::other)?;
+                let mut tokens = before.clone();
+                let changed = change(&mut tokens)?;
+                let after = (tokens != before)
+                    .then(|| String::from_utf8(tokens.lines()).expect("JSON is UTF-8"));
+                Ok((changed, after))
+            })?);
+        }
         let io = |doing| move |source| TokenError::Io { doing, path: path.into(), source };
         let mut lock = path.as_os_str().to_owned();
         lock.push(".lock");
@@ -226,14 +254,20 @@ impl Tokens {
     /// [`TokenError::Io`].
     pub fn write(&self, path: &Path) -> Result<(), TokenError> {
         let io = |source| TokenError::Io { doing: "write", path: path.into(), source };
+        let lines = self.lines();
+        let mut file = ReplacedFile::create_private(path).map_err(|error| io(error.source))?;
+        file.write_all(&lines).map_err(io)?;
+        file.commit().map_err(|error| io(error.source))
+    }
+
+    /// A line for each.
+    fn lines(&self) -> Vec<u8> {
         let mut lines = Vec::new();
         for token in &self.tokens {
             serde_json::to_writer(&mut lines, token).expect("it is made of text");
             lines.push(b'\n');
         }
-        let mut file = ReplacedFile::create_private(path).map_err(|error| io(error.source))?;
-        file.write_all(&lines).map_err(io)?;
-        file.commit().map_err(|error| io(error.source))
+        lines
     }
 
     /// Makes a token and tells it: it is told this once.
@@ -282,6 +316,8 @@ impl Tokens {
 #[derive(Debug)]
 pub struct TokenFile {
     path: PathBuf,
+    /// Where they are, if not in a file.
+    shared: Option<SharedText>,
     known: Mutex<Known>,
 }
 
@@ -299,10 +335,14 @@ impl TokenFile {
     ///
     /// As [`Tokens::read`].
     pub fn open(path: &Path) -> Result<Self, TokenError> {
+        let shared = match Store::is_in_postgres(path) {
+            true => Some(SharedText::open(path, SHARED_NAME)?),
+            false => None,
+        };
         let state = state_of(path);
         let by_hash = by_hash(Tokens::read(path)?);
         let known = Mutex::new(Known { by_hash, state, looked: Instant::now() });
-        Ok(TokenFile { path: path.into(), known })
+        Ok(TokenFile { path: path.into(), shared, known })
     }
 
     /// The token with this secret, as the file has it now.
@@ -311,8 +351,15 @@ impl TokenFile {
         if known.looked.elapsed() >= LOOK_EVERY {
             known.looked = Instant::now();
             let state = state_of(&self.path);
-            if state != known.state {
-                match Tokens::read(&self.path) {
+            if state != known.state || self.shared.is_some() {
+                let tokens = match &self.shared {
+                    Some(shared) => shared
+                        .read()
+                        .map_err(TokenError::from)
+                        .and_then(|text| Tokens::parse(&self.path, &text)),
+                    None => Tokens::read(&self.path),
+                };
+                match tokens {
                     Ok(tokens) => {
                         known.by_hash = by_hash(tokens);
                         known.state = state;

@@ -87,6 +87,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("export", Store, &["wonbon export --originals -o originals.jsonl"]).on_store(),
     row("backup", Store, &["wonbon backup backup-of-today"]).on_store().once(),
     row("restore", Store, &["wonbon restore backup-of-today --store restored"]).on_store().once(),
+    row("copy", Store, &["wonbon copy wonbon-store copied"]).once(),
     row("verify", Store, &["wonbon verify"]).on_store(),
     row("rebuild", Store, &["wonbon rebuild"]).on_store().once(),
     row("search", Ask, &["wonbon search bridges", "wonbon search '\"old radio\" after:2025-01'"])

@@ -1,12 +1,14 @@
 //! `wonbon config`: every setting, its value, and where the value comes from.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anyhow::Context;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Command};
 use serde::Serialize;
+use wonbon_store::Store;
 
 use crate::Outcome;
 use crate::commands::{TABLE, command_line};
@@ -141,7 +143,9 @@ fn settings_for(
         };
         let raw = matches.get_raw(id);
         let value = raw.map(|values| {
-            values.map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(", ")
+            // The address of a PostgreSQL may have a password.
+            let shown = values.map(|value| Store::shown_place(Path::new(value)));
+            shown.collect::<Vec<_>>().join(", ")
         });
         Setting { setting: format!("{name}.{long}"), value, from }
     };

@@ -234,7 +234,8 @@ impl IntoResponse for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let code = match &error {
-            StoreError::BadKey { .. } => Code::BadKey,
+            StoreError::BadKey { .. } | StoreError::NulInKey => Code::BadKey,
+            StoreError::Busy { .. } | StoreError::Unreachable { .. } => Code::Busy,
             StoreError::TooLong { .. } => Code::TooLarge,
             StoreError::NoWords => Code::NoWords,
             StoreError::UnknownDocument { .. } => Code::UnknownDocument,
@@ -245,7 +246,9 @@ impl From<StoreError> for Problem {
             StoreError::AlreadyThere { .. } => Code::AlreadyThere,
             StoreError::Cancelled => Code::TookTooLong,
             StoreError::DiskFull => Code::DiskFull,
-            StoreError::WriteFailed { .. } | StoreError::Stopped { .. } => Code::WriteFailed,
+            StoreError::WriteFailed { .. }
+            | StoreError::Stopped { .. }
+            | StoreError::InDoubt { .. } => Code::WriteFailed,
             StoreError::ReadOnly { .. } => Code::ShuttingDown,
             StoreError::Behind { .. } => Code::Behind,
             StoreError::Search(SearchError::TooDeep { .. }) => Code::TooDeep,

@@ -207,7 +207,11 @@ impl Service {
             requests: Arc::new(Semaphore::new(config.limits.requests)),
             threads: AnswerThreads::start(cores(), config.limits.questions)
                 .map_err(io("start a thread"))?,
-            form_secret: random_bytes().map_err(io("draw random bytes"))?,
+            // Instances on one store take the forms that others gave out.
+            form_secret: match store.shared_secret("forms")? {
+                Some(secret) => secret,
+                None => random_bytes().map_err(io("draw random bytes"))?,
+            },
             store,
             open_seconds,
             config,

@@ -24,8 +24,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::database::{BUSY_PATIENCE, Database};
 use crate::error::StoreError;
+use crate::tables::{BUSY_PATIENCE, Sqlite};
 
 /// Pages of 4 kB in the WAL at which it is checkpointed: about 1,600 documents of one client, 32 MB. With a quarter
 /// of this, checkpoints were so frequent that 8 and 64 clients added a ninth less.
@@ -61,7 +61,7 @@ pub(crate) struct Checkpoints {
 
 /// What the thread runs.
 pub(crate) struct CheckpointThread {
-    database: Database,
+    database: Sqlite,
     shared: Arc<Shared>,
     woken: Receiver<()>,
 }
@@ -73,7 +73,7 @@ impl Checkpoints {
         writer: &mut Connection,
         path: &Path,
     ) -> Result<(Self, CheckpointThread), StoreError> {
-        let database = Database::open_checkpointer(path)?;
+        let database = Sqlite::open_checkpointer(path)?;
         let shared = Arc::new(Shared {
             pages: AtomicI32::new(0),
             next: AtomicI32::new(PAGES),
@@ -181,7 +181,7 @@ mod tests {
     fn begun() -> Begun {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("documents.sqlite");
-        let mut writer = Database::create(&path, &StoreParams::default(), "it").unwrap().connection;
+        let mut writer = Sqlite::create(&path, &StoreParams::default(), "it").unwrap().connection;
         writer.execute_batch("PRAGMA synchronous = OFF; CREATE TABLE pages (bytes)").unwrap();
         let (checkpoints, thread) = Checkpoints::take(&mut writer, &path).unwrap();
         Begun { path, writer, checkpoints, thread, _directory: directory }
@@ -204,7 +204,7 @@ mod tests {
     fn the_log_begins_anew_when_its_rest_is_copied() {
         let Begun { path, writer, checkpoints, thread, .. } = &begun();
         let insert = "INSERT INTO pages (bytes) VALUES (zeroblob(5000))";
-        let reader = Database::open_reader(path).unwrap().connection;
+        let reader = Sqlite::open_reader(path).unwrap().connection;
         // A commit that comes while the thread copies; here somebody reads what was before it.
         let leave_a_rest = || {
             reader.execute_batch("BEGIN; SELECT count(*) FROM pages").unwrap();
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn a_reader_in_the_way_does_not_stop_anybody() {
         let Begun { path, writer, checkpoints, thread, .. } = &begun();
-        let reader = Database::open_reader(path).unwrap().connection;
+        let reader = Sqlite::open_reader(path).unwrap().connection;
         reader.execute_batch("BEGIN").unwrap();
         let seen = |reader: &Connection| -> i64 {
             reader.query_row("SELECT count(*) FROM pages", [], |row| row.get(0)).unwrap()
@@ -258,8 +258,7 @@ mod tests {
         std::thread::scope(|scope| {
             // Two read in turn, and each begins before the other ends: there is no moment without a reader.
             scope.spawn(|| {
-                let [one, other] =
-                    [(), ()].map(|()| Database::open_reader(path).unwrap().connection);
+                let [one, other] = [(), ()].map(|()| Sqlite::open_reader(path).unwrap().connection);
                 let begin = "BEGIN; SELECT count(*) FROM pages LIMIT 1";
                 one.execute_batch(begin).unwrap();
                 while !done.load(Ordering::Relaxed) {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use wonbon_time::Timestamp;
 
-use crate::database::Database;
 use crate::error::StoreError;
+use crate::tables::Reading;
 
 /// From this many documents on, a count is cached for up to this many times as long as counting took.
 const MANY: u64 = 20_000;
@@ -51,7 +51,7 @@ struct Last {
 
 impl Counted {
     /// The documents and old versions; [`Database::count_others`] counts the rest.
-    pub(crate) fn counts(&mut self, database: &Database) -> Result<Counts, StoreError> {
+    pub(crate) fn counts(&mut self, database: &dyn Reading) -> Result<Counts, StoreError> {
         let change = database.last_change()?.0;
         if let Some(last) = self.last.as_ref().filter(|last| last.serves(change)) {
             return Ok(last.counts);

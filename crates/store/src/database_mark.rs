@@ -30,10 +30,10 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::checkpoints::checkpoint_waiting;
-use crate::database::{Database, open_immutable};
 use crate::error::StoreError;
 use crate::params::random_identity;
 use crate::store_files::StoreFiles;
+use crate::tables::{Sqlite, open_immutable};
 
 /// The name of the mark in `meta`.
 const MARK: &str = "mark";
@@ -134,7 +134,7 @@ impl DatabaseMark {
     }
 
     /// To be called before the first commit; later calls do nothing.
-    pub(crate) fn renew(&mut self, database: &Database) -> Result<(), StoreError> {
+    pub(crate) fn renew(&mut self, database: &Sqlite) -> Result<(), StoreError> {
         if self.is_renewed {
             return Ok(());
         }

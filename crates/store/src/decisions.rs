@@ -24,10 +24,10 @@ use std::sync::mpsc;
 
 use wonbon_time::Timestamp;
 
-use crate::database::Record;
-use crate::document::Expected;
+use crate::document::{Expected, without_nul};
 use crate::error::StoreError;
 use crate::store::Store;
+use crate::tables::{Reading, Record};
 use crate::writer::{Request, Writer};
 use crate::writer_queue::writer_ended;
 use wonbon_rule::Kind;
@@ -152,6 +152,13 @@ pub(crate) struct DecisionRequest {
     expected: Option<Expected>,
 }
 
+impl DecisionRequest {
+    /// What the document is called.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 enum DecisionAction {
     Decide(Decision),
@@ -211,8 +218,8 @@ impl Store {
         let request = DecisionRequest {
             key: key.to_owned(),
             asked,
-            who: by.who.to_owned(),
-            reason: reason.map(str::to_owned),
+            who: without_nul(by.who),
+            reason: reason.map(without_nul),
             expected,
         };
         let (reply, answer) = mpsc::channel();
@@ -244,7 +251,7 @@ impl Store {
     ) -> Result<Vec<DecisionEntry>, StoreError> {
         self.reading(|database| {
             let mut entries = Vec::new();
-            database.for_each_decision(key, before, most, |entry| {
+            database.for_each_decision(key, before, most, &mut |entry| {
                 entries.push(entry);
                 true
             })?;
@@ -260,8 +267,9 @@ impl Writer {
         request: &DecisionRequest,
         now: Timestamp,
     ) -> Result<Result<Option<DecisionEntry>, StoreError>, StoreError> {
-        let database = &self.families.database;
-        let Some(old) = database.named(&request.key)? else {
+        let database = &*self.families.database;
+        let reading: &dyn Reading = database;
+        let Some(old) = reading.named(&request.key)? else {
             return Ok(Err(StoreError::UnknownDocument { key: request.key.clone() }));
         };
         if let Some(error) = self.unlike(&old.key, request.expected)? {
@@ -275,7 +283,7 @@ impl Writer {
                 return Ok(Ok(None));
             }
             DecisionAction::Decide(decision) => (DecisionChange::Decided, Some(decision), None),
-            DecisionAction::Undo(entry) => match database.decision_to_undo(&old.key)? {
+            DecisionAction::Undo(entry) => match reading.decision_to_undo(&old.key)? {
                 Some(last) if entry.is_none_or(|entry| entry == last.entry) => {
                     (DecisionChange::Undone, last.before, Some(last.entry))
                 }
@@ -312,7 +320,7 @@ impl Writer {
         if record.decision.is_none() {
             return Ok(());
         }
-        let database = &self.families.database;
+        let database = &*self.families.database;
         database.log_decision(&DecisionEntry {
             entry: database.last_decision()? + 1,
             time: now,

@@ -15,8 +15,18 @@ pub const MOST_KEY_BYTES: usize = 4096;
 /// Whether a key is as long as keys may be.
 pub(crate) fn check_key(key: &str) -> Result<(), StoreError> {
     match key.len() {
+        // PostgreSQL has no text with it, so no store has.
+        1..=MOST_KEY_BYTES if key.contains('\0') => Err(StoreError::NulInKey),
         1..=MOST_KEY_BYTES => Ok(()),
         bytes => Err(StoreError::BadKey { bytes, most: MOST_KEY_BYTES }),
+    }
+}
+
+/// A field of a document, as every store can keep it: PostgreSQL has no text with NUL.
+pub(crate) fn without_nul(text: &str) -> String {
+    match text.contains('\0') {
+        true => text.replace('\0', "\u{FFFD}"),
+        false => text.to_owned(),
     }
 }
 
@@ -201,6 +211,20 @@ pub struct Added {
     pub stored: Stored,
     /// What it is.
     pub verdict: Verdict,
+    /// The number of the last change that this follows from; a check can ask for it ([`Freshness::AtLeast`]).
+    pub change: u64,
+}
+
+/// What a check of a store that several processes write to has to know. A store in a directory always knows everything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Freshness {
+    /// All that was acknowledged anywhere before it began.
+    #[default]
+    Now,
+    /// All up to this change.
+    AtLeast(u64),
+    /// What this process happens to know: a fraction of a second old while the database answers.
+    Any,
 }
 
 /// A document as it is stored.

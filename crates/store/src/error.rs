@@ -164,6 +164,49 @@ pub enum StoreError {
         /// Why not.
         source: std::io::Error,
     },
+    /// What should name a PostgreSQL does not.
+    #[error("this is no address of a PostgreSQL: {what}")]
+    BadAddress {
+        /// What is wrong, without the password.
+        what: String,
+    },
+    /// The PostgreSQL does not answer. What was acknowledged is safe.
+    #[error("{place} cannot be reached: {what}")]
+    Unreachable {
+        /// Its address, without the password.
+        place: String,
+        /// In the driver's or the server's words.
+        what: String,
+    },
+    /// Others write, and the turn of this process did not come, or was cut off. Nothing of this was stored.
+    #[error("the store is busy, nothing of this was stored: {what}")]
+    Busy {
+        /// In the server's words.
+        what: String,
+    },
+    /// The connection was lost while the answer to a commit was waited for, and no other could be made.
+    #[error("it is not known whether this was stored: {what}")]
+    InDoubt {
+        /// Why.
+        what: String,
+    },
+    /// The PostgreSQL refused.
+    #[error("{place} refused: {what}")]
+    Refused {
+        /// Its address, without the password.
+        place: String,
+        /// In the server's words.
+        what: String,
+    },
+    /// This is done with a directory only.
+    #[error("{what} is for a store in a directory; this one is in PostgreSQL")]
+    NotADirectory {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A key that cannot be one.
+    #[error("a key has no NUL character, this one has")]
+    NulInKey,
     /// The database refused.
     #[error("the database failed: {0}")]
     Database(rusqlite::Error),
@@ -255,6 +298,11 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 impl StoreError {
+    /// Whether the same may work when it is tried again soon, and nothing was stored.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(self, StoreError::Busy { .. } | StoreError::Unreachable { .. })
+    }
+
     /// A copy of the error, for every client whose write was part of the group that failed.
     pub(crate) fn again(&self) -> StoreError {
         match self {
@@ -269,6 +317,14 @@ impl StoreError {
             }
             StoreError::NotAsExpected { key, found } => {
                 StoreError::NotAsExpected { key: key.clone(), found }
+            }
+            StoreError::Unreachable { place, what } => {
+                StoreError::Unreachable { place: place.clone(), what: what.clone() }
+            }
+            StoreError::Busy { what } => StoreError::Busy { what: what.clone() },
+            StoreError::InDoubt { what } => StoreError::InDoubt { what: what.clone() },
+            StoreError::Refused { place, what } => {
+                StoreError::Refused { place: place.clone(), what: what.clone() }
             }
             other => StoreError::WriteFailed { what: other.to_string() },
         }

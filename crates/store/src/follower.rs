@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use wonbon_index::Row;
 
-use crate::database::Database;
 use crate::error::StoreError;
+use crate::tables::Reading;
 use crate::writer::Request;
 
 /// Changes read from the outbox at a time. Not more, because the WAL cannot restart while they are read.
@@ -35,6 +35,11 @@ const GATHER: Duration = Duration::from_millis(25);
 
 /// How long there are no changes before the thread tidies up.
 const REST_AFTER: Duration = Duration::from_secs(2);
+
+/// How long changes are tried to be read when the database does not answer, before whoever waits is told, and how long
+/// a thread waits in between.
+const PATIENCE: Duration = Duration::from_secs(10);
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// The nice level of a follower: on a core that other threads want too it gets a tenth of the time.
 #[cfg(target_os = "linux")]
@@ -99,9 +104,9 @@ pub(crate) trait Derived {
     /// there is nothing usable.
     fn open(&mut self, after_damage: bool) -> Result<u64, StoreError>;
     /// Takes in all documents.
-    fn take_all(&mut self, database: &Database) -> Result<(), StoreError>;
+    fn take_all(&mut self, database: &dyn Reading) -> Result<(), StoreError>;
     /// Takes in documents that changed.
-    fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError>;
+    fn take(&mut self, database: &dyn Reading, rows: &[Row]) -> Result<(), StoreError>;
     /// Everything up to this change was taken in.
     fn has_taken(&self, _seen: u64) {}
     /// Makes what was taken in durable, with the mark.
@@ -122,7 +127,7 @@ pub(crate) trait Derived {
 /// The thread that follows.
 pub(crate) struct Follower<D> {
     pub(crate) derived: D,
-    pub(crate) database: Database,
+    pub(crate) database: Box<dyn Reading>,
     pub(crate) requests: SyncSender<Request>,
     /// Set when the thread was notified of changes.
     pub(crate) notified: Arc<AtomicBool>,
@@ -158,9 +163,10 @@ impl<D: Derived> Follower<D> {
         #[cfg(target_os = "linux")]
         let _ = rustix::process::nice(FOLLOWER_NICE);
         let mut progress = self.open(false);
-        let mut rested = false;
+        let (mut rested, mut again) = (false, progress.as_ref().is_err_and(StoreError::is_passing));
         loop {
             let wait = match &progress {
+                _ if again => Some(AGAIN_AFTER),
                 Ok(progress) => progress.commit_in::<D>().or((!rested).then_some(REST_AFTER)),
                 Err(_) => None,
             };
@@ -168,8 +174,11 @@ impl<D: Derived> Follower<D> {
                 None => wakes.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(wait) => wakes.recv_timeout(wait),
             };
-            if let (Err(RecvTimeoutError::Timeout), Ok(Progress { since: None, committed, .. })) =
-                (&wake, &progress)
+            if let (
+                false,
+                Err(RecvTimeoutError::Timeout),
+                Ok(Progress { since: None, committed, .. }),
+            ) = (again, &wake, &progress)
             {
                 match self.derived.rest(*committed) {
                     Ok(again) => rested = !again,
@@ -208,18 +217,24 @@ impl<D: Derived> Follower<D> {
                 handle(more);
             }
             self.notified.store(false, Ordering::Release);
-            if damaged || (progress.is_err() && !waiting.is_empty()) {
+            let passing = progress.as_ref().is_err_and(StoreError::is_passing);
+            if damaged || passing || (progress.is_err() && !waiting.is_empty()) {
                 progress = self.open(damaged);
             }
             let caught_up = match &mut progress {
-                Ok(progress) => self.follow(progress, commit_now),
+                Ok(progress) => self.follow_patiently(progress, commit_now),
                 Err(error) => Err(repeat_error::<D>(error)),
+            };
+            // What passes by itself is tried again, also if nobody asks. What was taken in stays.
+            again = match &progress {
+                Ok(_) => caught_up.as_ref().is_err_and(StoreError::is_passing),
+                Err(error) => error.is_passing(),
             };
             for reply in waiting {
                 // Nobody waits any more: nothing to tell.
                 let _ = reply.send(caught_up.as_ref().copied().map_err(repeat_error::<D>));
             }
-            if let Err(error) = caught_up {
+            if let (Err(error), Ok(_), false) = (caught_up, &progress, again) {
                 progress = self.after(error);
             }
         }
@@ -233,8 +248,9 @@ impl<D: Derived> Follower<D> {
     fn open(&mut self, after_damage: bool) -> Result<Progress, StoreError> {
         let mark = self.derived.open(after_damage)?;
         let mut progress = Progress { seen: mark, committed: mark, since: None };
-        let forgotten = self.database.last_change()?.1;
-        if mark < forgotten || mark == 0 {
+        let (last, forgotten) = self.database.last_change()?;
+        // A mark behind the last change is of a history that was lost.
+        if mark < forgotten || mark == 0 || mark > last {
             self.begin_anew(&mut progress)?;
         }
         self.follow(&mut progress, false)?;
@@ -254,10 +270,10 @@ impl<D: Derived> Follower<D> {
 
     /// Takes in every document, from one state of the database.
     fn begin_anew(&mut self, progress: &mut Progress) -> Result<(), StoreError> {
-        self.database.connection.execute_batch("BEGIN")?;
+        self.database.begin()?;
         let last = self.database.last_change();
-        let taken = self.derived.take_all(&self.database);
-        self.database.connection.execute_batch("COMMIT")?;
+        let taken = self.derived.take_all(&*self.database);
+        self.database.end()?;
         taken?;
         progress.seen = last?.0;
         self.derived.commit(progress.seen)?;
@@ -265,12 +281,29 @@ impl<D: Derived> Follower<D> {
         Ok(())
     }
 
+    /// As [`Self::follow`]; a connection that was cut is opened again for a while.
+    fn follow_patiently(
+        &mut self,
+        progress: &mut Progress,
+        commit_now: bool,
+    ) -> Result<(), StoreError> {
+        let begun = Instant::now();
+        loop {
+            match self.follow(progress, commit_now) {
+                Err(error) if error.is_passing() && begun.elapsed() < PATIENCE => {
+                    std::thread::sleep(AGAIN_AFTER);
+                }
+                followed => return followed,
+            }
+        }
+    }
+
     /// Takes in what changed; commits when it is time, or now.
     fn follow(&mut self, progress: &mut Progress, commit_now: bool) -> Result<(), StoreError> {
         loop {
-            self.database.connection.execute_batch("BEGIN")?;
+            self.database.begin()?;
             let taken = self.take_changes(progress);
-            self.database.connection.execute_batch("COMMIT")?;
+            self.database.end()?;
             let more = taken?;
             self.derived.has_taken(progress.seen);
             // While documents keep coming there is always more.
@@ -293,7 +326,7 @@ impl<D: Derived> Follower<D> {
         if rows.is_empty() {
             return Ok(false);
         }
-        self.derived.take(&self.database, &rows)?;
+        self.derived.take(&*self.database, &rows)?;
         progress.seen = last;
         progress.since.get_or_insert_with(Instant::now);
         Ok(true)

@@ -11,13 +11,15 @@ use std::path::Path;
 
 use wonbon_index::{CopyIndex, IndexParams, MemoryIndex, Row};
 
-use crate::database::Database;
 use crate::error::StoreError;
+use crate::tables::Reading;
 use wonbon_rule::Kind;
 
 /// The index as it stands in the database.
 pub(crate) struct LoadedIndex {
     pub(crate) index: MemoryIndex,
+    /// The last change that is in it.
+    pub(crate) applied: u64,
     /// The mark of the snapshot it came from; 0 when it was built from the features.
     pub(crate) snapshot_mark: u64,
     /// Why the snapshot could not be used, if there was one.
@@ -26,19 +28,19 @@ pub(crate) struct LoadedIndex {
 
 /// Reads the index for the current state of the database.
 pub(crate) fn load_index(
-    database: &Database,
+    database: &dyn Reading,
     snapshot: &Path,
     params: IndexParams,
 ) -> Result<LoadedIndex, StoreError> {
     // One state of the database for all that is read.
-    database.connection.execute_batch("BEGIN")?;
+    database.begin()?;
     let loaded = load_in_transaction(database, snapshot, params);
-    database.connection.execute_batch("COMMIT")?;
+    database.end()?;
     loaded
 }
 
 fn load_in_transaction(
-    database: &Database,
+    database: &dyn Reading,
     snapshot: &Path,
     params: IndexParams,
 ) -> Result<LoadedIndex, StoreError> {
@@ -48,7 +50,12 @@ fn load_in_transaction(
         match MemoryIndex::read_snapshot(snapshot, params) {
             Ok((mut index, mark)) if (forgotten..=last).contains(&mark) => {
                 catch_up(database, &mut index, mark)?;
-                return Ok(LoadedIndex { index, snapshot_mark: mark, rebuilt: None });
+                return Ok(LoadedIndex {
+                    index,
+                    applied: last,
+                    snapshot_mark: mark,
+                    rebuilt: None,
+                });
             }
             Ok((_, mark)) => {
                 rebuilt = Some(format!(
@@ -59,16 +66,16 @@ fn load_in_transaction(
         }
     }
     let index = build_index(database, params)?;
-    Ok(LoadedIndex { index, snapshot_mark: 0, rebuilt })
+    Ok(LoadedIndex { index, applied: last, snapshot_mark: 0, rebuilt })
 }
 
 /// The index of all originals, from the features in the database.
 pub(crate) fn build_index(
-    database: &Database,
+    database: &dyn Reading,
     params: IndexParams,
 ) -> Result<MemoryIndex, StoreError> {
     let (mut rows, mut all) = (Vec::new(), Vec::new());
-    database.for_each_original(|row, features| {
+    database.for_each_original(&mut |(row, features)| {
         rows.push(row);
         all.extend_from_slice(&features);
         Ok(())
@@ -76,7 +83,7 @@ pub(crate) fn build_index(
     Ok(MemoryIndex::build(params, rows, all)?)
 }
 
-fn catch_up(database: &Database, index: &mut MemoryIndex, mark: u64) -> Result<(), StoreError> {
+fn catch_up(database: &dyn Reading, index: &mut MemoryIndex, mark: u64) -> Result<(), StoreError> {
     let (_, changed) = database.changes_after(mark, usize::MAX >> 1)?;
     if changed.is_empty() {
         return Ok(());

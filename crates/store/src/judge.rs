@@ -19,11 +19,11 @@ use std::sync::Arc;
 use wonbon_index::{Closest, Row};
 use wonbon_sketch::ElementSet;
 
-use crate::database::{Database, Record, Standing};
 use crate::decisions::Decision;
 use crate::document::Order;
 use crate::error::StoreError;
 use crate::prepare::Preparer;
+use crate::tables::{Reading, Record, Standing};
 use wonbon_rule::{Fingerprints, Kind, Rule};
 
 /// How many originals one document is compared with at most, those that agree with it in most features
@@ -78,7 +78,7 @@ pub(crate) struct Judgement {
 
 /// What the decision needs of a store.
 pub(crate) struct Judge<'a> {
-    pub(crate) database: &'a Database,
+    pub(crate) database: &'a dyn Reading,
     pub(crate) rule: Rule,
     pub(crate) preparer: &'a Preparer,
 }
@@ -112,7 +112,7 @@ impl Judge<'_> {
             if found.row == asked.order.row {
                 continue;
             }
-            // Not there: its commit is under way, or was taken back. It is no original yet.
+            // Not there any more in the state that is read.
             let Some(original) = self.database.record(found.row)? else { continue };
             if original.standing.kind != Kind::Original {
                 continue;

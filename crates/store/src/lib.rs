@@ -21,7 +21,6 @@
 mod checkpoints;
 mod copy_features;
 mod counts;
-mod database;
 mod database_mark;
 mod decisions;
 mod document;
@@ -42,7 +41,7 @@ mod shingle_index;
 mod store;
 mod store_files;
 mod sweeps;
-mod time_columns;
+mod tables;
 mod verify;
 mod writer;
 mod writer_queue;
@@ -50,8 +49,8 @@ mod writer_queue;
 pub use counts::Counts;
 pub use decisions::{By, Decision, DecisionChange, DecisionEntry, LOCAL, MOST_REASON_CHARACTERS};
 pub use document::{
-    Added, Content, Edit, Expected, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument, Stored,
-    StoredDocument,
+    Added, Content, Edit, Expected, Freshness, MOST_CONTENT_BYTES, MOST_KEY_BYTES, NewDocument,
+    Stored, StoredDocument,
 };
 pub use error::StoreError;
 pub use listing::{Families, FamiliesAfter, FamilyPart, FamilySummary, Listed};
@@ -66,8 +65,9 @@ pub use questions::{
 };
 pub use rebuild::{RebuildConfig, RebuildPhase, RebuildProgress, Rebuilt};
 pub use search::{SearchResult, SearchResults};
-pub use store::{DiskBytes, OldStore, Pending, Store};
+pub use store::{DiskBytes, OldStore, Pending, SharedState, Store};
 pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};
+pub use tables::postgres::SharedText;
 pub use verify::Verified;
 pub use wonbon_index::Row;
 pub use wonbon_rule::{Bands, FEATURE_COUNT, Kind, NotARule, Rule, Verdict};

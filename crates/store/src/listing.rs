@@ -9,13 +9,12 @@ use std::collections::BTreeMap;
 use wonbon_index::Row;
 use wonbon_time::Timestamp;
 
-use crate::database::{Database, Record};
 use crate::decisions::Decision;
 use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::families::verdict;
 use crate::store::Store;
-use crate::time_columns::time;
+use crate::tables::{Reading, Record};
 use wonbon_rule::Kind;
 
 /// A document in a list: what is known of it without its text.
@@ -192,7 +191,7 @@ impl Store {
     }
 }
 
-fn listed(database: &Database, record: Record) -> Result<Listed, StoreError> {
+fn listed(database: &dyn Reading, record: Record) -> Result<Listed, StoreError> {
     let original = verdict(database, &record.standing)?.original;
     Ok(Listed {
         row: record.row,
@@ -208,35 +207,4 @@ fn listed(database: &Database, record: Record) -> Result<Listed, StoreError> {
         original,
         decision: record.decision,
     })
-}
-
-impl Database {
-    /// Up to `most` documents before one, the latest first.
-    fn rows_before(&self, row: Option<Row>, most: usize) -> Result<Vec<Row>, StoreError> {
-        let sql = "SELECT row FROM documents WHERE row < ?1 ORDER BY row DESC LIMIT ?2";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let before = row.map_or(i64::MAX, |row| i64::from(row.0));
-        let rows = select.query_map((before, most as i64), |row| row.get(0).map(Row))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// Every original that has copies, and how many.
-    fn family_sizes(&self) -> Result<Vec<(Row, u64)>, StoreError> {
-        let sql = "SELECT original, count(*) FROM documents WHERE original IS NOT NULL \
-                   GROUP BY original";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let sizes = select
-            .query_map([], |row| Ok((Row(row.get(0)?), row.get::<_, i64>(1)?.unsigned_abs())))?;
-        Ok(sizes.collect::<Result<_, _>>()?)
-    }
-
-    /// On how many sites a family stands, and when its last copy was created.
-    fn family_spread(&self, original: Row) -> Result<(u64, Timestamp), StoreError> {
-        let sql = "SELECT count(DISTINCT coalesce(site, '')), max(created) FROM documents \
-                   WHERE original = ?1 OR row = ?1";
-        let mut select = self.connection.prepare_cached(sql)?;
-        Ok(select.query_row([original.0], |row| {
-            Ok((row.get::<_, i64>(0)?.unsigned_abs(), time(row, 1)?))
-        })?)
-    }
 }

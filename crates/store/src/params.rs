@@ -93,7 +93,7 @@ impl FromStr for SeedSource {
 }
 
 /// Sixteen bytes from the system's random generator.
-fn random_bytes() -> [u8; 16] {
+pub(crate) fn random_bytes() -> [u8; 16] {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the system gives random bytes");
     bytes
@@ -176,8 +176,10 @@ impl StoreParams {
             ("features that must agree", index.agreeing.to_string()),
             ("normal form version", NORMAL_FORM_VERSION.to_string()),
             ("shingle hash version", SHINGLE_HASH_VERSION.to_string()),
-            (FINGERPRINT_VERSION_NAME, FINGERPRINT_VERSION.to_string()),
         ];
+        if self.made_by == MadeBy::Current {
+            values.push((FINGERPRINT_VERSION_NAME, FINGERPRINT_VERSION.to_string()));
+        }
         // Stores from before there was a choice do not have it.
         if self.dates != Dates::default() {
             values.push(("dates", self.dates.to_string()));
@@ -229,7 +231,6 @@ impl StoreParams {
         };
         for (what, asked) in params.to_values() {
             let stored = match (what, made_by) {
-                (FINGERPRINT_VERSION_NAME, MadeBy::Earlier(_)) => continue,
                 ("rule", MadeBy::Earlier(_)) => continue,
                 _ => read(what)?,
             };

@@ -18,7 +18,7 @@ use wonbon_text::shingles::Shingler;
 use wonbon_time::Timestamp;
 use zstd::zstd_safe::{CParameter, ParamSwitch};
 
-use crate::document::{Content, Expected, MOST_CONTENT_BYTES, NewDocument, check_key};
+use crate::document::{Content, Expected, MOST_CONTENT_BYTES, NewDocument, check_key, without_nul};
 use crate::error::StoreError;
 use crate::params::{MadeBy, StoreParams};
 
@@ -126,7 +126,7 @@ impl Preparer {
         let Examined { title, language, published, words, text_fingerprint, features, .. } =
             examined;
         let shingles = ElementSet::new(examined.shingles);
-        let owned = |value: &Option<Cow<'_, str>>| value.as_deref().map(str::to_owned);
+        let owned = |value: &Option<Cow<'_, str>>| value.as_deref().map(without_nul);
         let url = document.url.as_deref();
         Ok(Prepared {
             key: document.key.clone().into_owned(),
@@ -159,7 +159,7 @@ impl Preparer {
         if bytes.len() > MOST_CONTENT_BYTES {
             return Err(StoreError::TooLong { bytes: bytes.len(), most: MOST_CONTENT_BYTES });
         }
-        let owned = |value: &Option<Cow<'_, str>>| value.as_deref().map(str::to_owned);
+        let owned = |value: &Option<Cow<'_, str>>| value.as_deref().map(without_nul);
         let mut title = owned(&document.title);
         let mut language = owned(&document.language);
         let mut published = document.published;
@@ -176,6 +176,7 @@ impl Preparer {
             Content::Html(html) => of_page(extract(html, url)),
             Content::Bytes { bytes, declared } => of_page(core_text(bytes, declared, url).page),
         };
+        let [title, language] = [title, language].map(|text| text.as_deref().map(without_nul));
         let (shingles, words, text_fingerprint) = self.shingles_as_they_come(&text);
         let features = self.maker.features(&shingles).values().to_vec();
         Ok(Examined {

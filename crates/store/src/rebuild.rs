@@ -24,7 +24,6 @@ use wonbon_files::publish_file;
 use wonbon_index::{CopyIndex, MemoryIndex, Row};
 use wonbon_rule::{Kind, Rule};
 
-use crate::database::{Database, Standing};
 use crate::database_mark::{check_companions, length};
 use crate::document::Order;
 use crate::error::StoreError;
@@ -33,6 +32,7 @@ use crate::params::{MadeBy, SeedSource, StoreParams, random_identity};
 use crate::prepare::Preparer;
 use crate::store::Store;
 use crate::store_files::{StoreFiles, WriteLock};
+use crate::tables::{Sqlite, Standing};
 
 /// Documents of one commit.
 const GROUP: usize = 2000;
@@ -116,13 +116,14 @@ impl Store {
         config: &RebuildConfig,
         mut progress: impl FnMut(RebuildProgress) -> bool,
     ) -> Result<Rebuilt, StoreError> {
+        Store::refuse_postgres(directory, "deciding anew by another rule")?;
         let files = StoreFiles { directory: directory.to_owned() };
         if !files.database().exists() {
             return Err(StoreError::NoStore { path: directory.to_owned() });
         }
         let lock = WriteLock::take(&files)?;
         check_companions(&files)?;
-        let source = Database::open_writer(&files.database())?;
+        let source = Sqlite::open_writer(&files.database())?;
         let (copy, continued) = open_copy(&files, &source, config, &mut progress)?;
         let rebuild = Rebuild::new(&copy)?;
         rebuild.make_features(&mut progress)?;
@@ -159,15 +160,15 @@ fn asked_params(present: &StoreParams, config: &RebuildConfig) -> StoreParams {
 /// answer is whether it is an earlier one.
 fn open_copy(
     files: &StoreFiles,
-    source: &Database,
+    source: &Sqlite,
     config: &RebuildConfig,
     progress: &mut impl FnMut(RebuildProgress) -> bool,
-) -> Result<(Database, bool), StoreError> {
+) -> Result<(Sqlite, bool), StoreError> {
     let path = copy_path(files);
     let asked = asked_params(&source.params()?, config);
     let state = format!("{} {}", source.identity()?, source.last_change()?.0);
     if path.exists()
-        && let Ok(copy) = Database::open_writer(&path)
+        && let Ok(copy) = Sqlite::open_writer(&path)
         && copy.meta(SOURCE)?.as_ref() == Some(&state)
     {
         let there = copy.params()?;
@@ -184,7 +185,7 @@ fn open_copy(
     let partial = files.directory.join(format!("rebuild-{}.partial", random_identity()));
     let copied = source.copy_to(&partial).and_then(|()| {
         // The copy is of one moment, and under the lock that moment is now.
-        let copy = Database::open_writer(&partial)?;
+        let copy = Sqlite::open_writer(&partial)?;
         copy.connection.execute_batch("BEGIN IMMEDIATE")?;
         for (name, value) in asked.to_values() {
             copy.set_meta(name, &value)?;
@@ -206,7 +207,7 @@ fn open_copy(
         let _ = std::fs::remove_file(&partial);
         return Err(error);
     }
-    Ok((Database::open_writer(&path)?, false))
+    Ok((Sqlite::open_writer(&path)?, false))
 }
 
 /// Removes a copy that is out of date: nothing in it is anybody's but ours.
@@ -225,14 +226,14 @@ fn remove_copy(files: &StoreFiles) -> Result<(), StoreError> {
 
 /// Steps 2 and 3 on the copy.
 struct Rebuild<'a> {
-    copy: &'a Database,
+    copy: &'a Sqlite,
     params: StoreParams,
     preparer: Preparer,
     documents: u64,
 }
 
 impl<'a> Rebuild<'a> {
-    fn new(copy: &'a Database) -> Result<Self, StoreError> {
+    fn new(copy: &'a Sqlite) -> Result<Self, StoreError> {
         let params = copy.params()?;
         let preparer = Preparer::new(&params)?;
         let documents = copy.count_documents()?.documents;
@@ -299,11 +300,11 @@ impl<'a> Rebuild<'a> {
     /// Judges all documents in order; returns how many have another standing than in `source`.
     fn decide(
         &self,
-        source: &Database,
+        source: &Sqlite,
         progress: &mut impl FnMut(RebuildProgress) -> bool,
     ) -> Result<u64, StoreError> {
         let mut orders: Vec<Order> = Vec::with_capacity(self.documents as usize);
-        self.copy.for_each_record(|record| {
+        self.copy.for_each_record(&mut |record| {
             orders.push(record.order());
             Ok(())
         })?;
@@ -340,7 +341,7 @@ impl<'a> Rebuild<'a> {
         }
         let mut changed = 0;
         for order in &orders {
-            let place = |database: &Database| -> Result<Option<(Kind, Option<Row>)>, StoreError> {
+            let place = |database: &Sqlite| -> Result<Option<(Kind, Option<Row>)>, StoreError> {
                 let standing = database.record(order.row)?.map(|record| record.standing);
                 Ok(standing.map(|Standing { kind, original, .. }| (kind, original)))
             };
@@ -351,7 +352,7 @@ impl<'a> Rebuild<'a> {
 }
 
 /// Gives the copy the database's name.
-fn publish(files: &StoreFiles, source: Database, copy: Database) -> Result<(), StoreError> {
+fn publish(files: &StoreFiles, source: Sqlite, copy: Sqlite) -> Result<(), StoreError> {
     copy.connection.execute_batch("BEGIN IMMEDIATE")?;
     for name in [SOURCE, PHASE, POSITION] {
         copy.remove_meta(name)?;

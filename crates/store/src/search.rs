@@ -19,13 +19,13 @@ use wonbon_search::{
 };
 use wonbon_text::words::NORMAL_FORM_VERSION;
 
-use crate::database::{Database, Record};
 use crate::document::{Added, StoredDocument};
 use crate::error::StoreError;
 use crate::follower::{Derived, Wake};
 use crate::prepare::Prepared;
 use crate::recent_values::RecentValues;
 use crate::store::{Inner, Store};
+use crate::tables::{Reading, Record};
 use crate::writer::Request;
 use wonbon_rule::{Fingerprints, Kind};
 
@@ -88,7 +88,7 @@ impl SearchFollowing {
         self.index.as_mut().expect("whoever follows has opened it")
     }
 
-    fn put(&mut self, database: &Database, record: &Record) -> Result<(), StoreError> {
+    fn put(&mut self, database: &dyn Reading, record: &Record) -> Result<(), StoreError> {
         let recent = self.state.texts.take(record.row, &record.fingerprints);
         let text = match recent {
             Some(text) => text,
@@ -126,14 +126,14 @@ impl Derived for SearchFollowing {
         Ok(opened.mark)
     }
 
-    fn take_all(&mut self, database: &Database) -> Result<(), StoreError> {
-        database.for_each_record(|record| match record.standing.kind {
+    fn take_all(&mut self, database: &dyn Reading) -> Result<(), StoreError> {
+        database.for_each_record(&mut |record| match record.standing.kind {
             Kind::Original => self.put(database, &record),
             _ => Ok(()),
         })
     }
 
-    fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError> {
+    fn take(&mut self, database: &dyn Reading, rows: &[Row]) -> Result<(), StoreError> {
         for &row in rows {
             match database.record(row)? {
                 Some(record) if record.standing.kind == Kind::Original => {
@@ -230,7 +230,6 @@ impl Store {
         let Some(reader) = reader else { return Ok(Some(SearchResults::default())) };
         self.reading(|database| {
             let snippets = Snippets::new(query, SNIPPET_CHARACTERS);
-            let mut originals = database.originals()?;
             let mut results = Vec::new();
             let mut offset = page.offset;
             let mut left_out = 0;
@@ -240,8 +239,10 @@ impl Store {
                     return Ok(None);
                 };
                 offset += found.hits.len();
+                let rows: Vec<Row> = found.hits.iter().map(|hit| Row(hit.row)).collect();
+                let mut originals = database.originals(&rows)?;
                 for hit in &found.hits {
-                    let Some((record, text, copies)) = originals.get(Row(hit.row))? else {
+                    let Some((record, text, copies)) = originals.remove(&Row(hit.row)) else {
                         left_out += 1;
                         continue;
                     };
@@ -288,7 +289,7 @@ impl Store {
     ///
     /// The database's.
     pub fn search_behind(&self) -> Result<u64, StoreError> {
-        let last = self.reading(Database::last_change)?.0;
+        let last = self.reading(|database| database.last_change())?.0;
         let reader = self.inner.search.reader.read().expect("no one panics with it");
         Ok(last - reader.as_ref().map_or(0, SearchReader::mark).min(last))
     }

@@ -9,14 +9,23 @@
 //! between, the answer holds for that state. If it did, the index is asked again; and if originals were taken out
 //! since just before the state was read, another state is read.
 //!
+//! Where other processes write too, the state may be one whose changes are not in the index yet. They are read with it,
+//! from the outbox, and laid over the answer ([`Newer`]).
+//!
 //! Cost: nothing for a transaction that takes no place from an original; for a check beside a writer a second query of the
 //! index, 3 to 6 microseconds, when the first one found candidates.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use wonbon_index::{Closest, CopyIndex, IndexError, MemoryIndex, Row};
+use wonbon_index::{Closest, CopyIndex, IndexError, Match, MemoryIndex, Row};
+use wonbon_rule::Kind;
+use wonbon_time::Timestamp;
+
+use crate::error::StoreError;
+use crate::tables::{Reading, RowChange};
 
 /// The index of originals that all threads share.
 #[derive(Debug)]
@@ -25,6 +34,13 @@ pub(crate) struct SharedIndex {
     /// How often it changed, and how often originals were taken out after a commit. Written under the lock of the index.
     changes: AtomicU64,
     removals: AtomicU64,
+    /// The last change of the database that is in it.
+    applied: AtomicU64,
+    /// The latest time that was given to anything, in microseconds.
+    clock: AtomicI64,
+    /// How many turns this process made, and how often it read everything again.
+    turns: AtomicU64,
+    begun_anew: AtomicU64,
 }
 
 /// What the index answered at one moment.
@@ -32,6 +48,8 @@ pub(crate) struct SharedIndex {
 pub(crate) struct Answer {
     pub(crate) closest: Closest,
     changes: u64,
+    /// The last change that was in the index.
+    pub(crate) applied: u64,
 }
 
 /// A moment before a state of the database is read.
@@ -39,12 +57,42 @@ pub(crate) struct Answer {
 pub(crate) struct BeforeReading(u64);
 
 impl SharedIndex {
-    pub(crate) fn new(index: MemoryIndex) -> Self {
+    pub(crate) fn new(index: MemoryIndex, applied: u64) -> Self {
         SharedIndex {
             index: Arc::new(RwLock::new(index)),
             changes: AtomicU64::new(0),
             removals: AtomicU64::new(0),
+            applied: AtomicU64::new(applied),
+            clock: AtomicI64::new(i64::MIN),
+            turns: AtomicU64::new(0),
+            begun_anew: AtomicU64::new(0),
         }
+    }
+
+    /// The last change of the database that is in it.
+    pub(crate) fn applied(&self) -> u64 {
+        self.applied.load(Ordering::Acquire)
+    }
+
+    /// How many turns this process made.
+    pub(crate) fn turns(&self) -> u64 {
+        self.turns.load(Ordering::Relaxed)
+    }
+
+    /// How often this process read everything again: its outbox did not go back far enough, or it was another history.
+    pub(crate) fn begun_anew(&self) -> u64 {
+        self.begun_anew.load(Ordering::Relaxed)
+    }
+
+    /// Learns of a time that was given to a document.
+    pub(crate) fn note_clock(&self, clock: Timestamp) {
+        self.clock.fetch_max(clock.as_microseconds(), Ordering::AcqRel);
+    }
+
+    /// A time after all that were given to documents so far.
+    pub(crate) fn after_all(&self) -> Timestamp {
+        let given = self.clock.load(Ordering::Acquire).saturating_add(1);
+        Timestamp::now().max(Timestamp::from_microseconds(given))
     }
 
     /// The index itself.
@@ -66,7 +114,8 @@ impl SharedIndex {
     pub(crate) fn closest(&self, features: &[u64], most: usize) -> Result<Answer, IndexError> {
         let index = self.read();
         let changes = self.changes.load(Ordering::Acquire);
-        Ok(Answer { closest: index.closest(features, most)?, changes })
+        let applied = self.applied();
+        Ok(Answer { closest: index.closest(features, most)?, changes, applied })
     }
 
     /// To be taken before a state of the database is read for [`SharedIndex::closest_in`].
@@ -94,9 +143,109 @@ impl SharedIndex {
             false => Ok(None),
         }
     }
+
+    /// The same where other processes write too; it reads the changes that are not in the index from this state.
+    pub(crate) fn closest_in_shared(
+        &self,
+        database: &dyn Reading,
+        features: &[u64],
+        most: usize,
+    ) -> Result<Option<Closest>, StoreError> {
+        let before = self.applied();
+        let mut changes = database.row_changes_after(before)?;
+        let state = changes.last().map_or(before, |change| change.change);
+        let index = self.read();
+        let applied = self.applied();
+        if state < applied {
+            return Ok(None);
+        }
+        changes.retain(|change| change.change > applied);
+        Ok(Some(Newer::new(&changes).closest(&index, features, most)?))
+    }
+
+    /// Puts in what other processes did, up to a change.
+    pub(crate) fn follow(
+        &self,
+        changes: &[RowChange],
+        last: u64,
+        clock: Timestamp,
+    ) -> Result<(), IndexError> {
+        let newer = Newer::new(changes);
+        let mut index = self.write();
+        self.removals.fetch_add(1, Ordering::AcqRel);
+        for (row, features) in &newer.before {
+            if let Some(features) = features {
+                index.remove(*row, features)?;
+            }
+        }
+        for (row, features) in &newer.originals {
+            index.insert(*row, features)?;
+        }
+        self.applied.store(last, Ordering::Release);
+        self.note_clock(clock);
+        Ok(())
+    }
+
+    /// Puts another index in its place.
+    pub(crate) fn replace(&self, index: MemoryIndex, applied: u64) {
+        let mut place = self.write();
+        self.removals.fetch_add(1, Ordering::AcqRel);
+        *place = index;
+        self.begun_anew.fetch_add(1, Ordering::Relaxed);
+        self.applied.store(applied, Ordering::Release);
+    }
 }
 
-/// The index as it is in the writer's transaction.
+/// Changes that are not in the index.
+#[derive(Debug)]
+struct Newer<'a> {
+    /// The documents that changed, with their features if they were originals before the first change.
+    before: HashMap<Row, Option<&'a [u64]>>,
+    /// Those that are originals now.
+    originals: HashMap<Row, &'a [u64]>,
+}
+
+impl<'a> Newer<'a> {
+    fn new(changes: &'a [RowChange]) -> Self {
+        let mut newer = Newer { before: HashMap::new(), originals: HashMap::new() };
+        for RowChange { row, before, present, .. } in changes {
+            newer.before.entry(*row).or_insert(before.as_deref());
+            if let Some(present) = present.as_ref().filter(|now| now.kind == Kind::Original) {
+                newer.originals.insert(*row, &present.features);
+            }
+        }
+        newer
+    }
+
+    /// The originals that agree most, over an index of the state before.
+    fn closest(
+        &self,
+        index: &MemoryIndex,
+        features: &[u64],
+        most: usize,
+    ) -> Result<Closest, IndexError> {
+        let mut closest = index.closest(features, most.saturating_add(self.before.len()))?;
+        if self.before.is_empty() {
+            return Ok(closest);
+        }
+        closest.matches.retain(|found| !self.before.contains_key(&found.row));
+        let least = index.params().agreeing;
+        for (&row, has) in &self.originals {
+            let agreeing = has.iter().zip(features).filter(|(one, two)| one == two).count();
+            if agreeing >= least {
+                closest.matches.push(Match { row, agreeing });
+            }
+        }
+        closest.matches.sort_unstable_by_key(|found| (Reverse(found.agreeing), found.row));
+        if closest.matches.len() > most {
+            closest.matches.truncate(most);
+            closest.complete = false;
+        }
+        Ok(closest)
+    }
+}
+
+/// The index as it is in the writer's transaction, its turn.
 #[derive(Debug)]
 pub(crate) struct TurnIndex {
     shared: Arc<SharedIndex>,
@@ -155,10 +304,14 @@ impl TurnIndex {
         Ok(closest)
     }
 
-    /// The transaction was committed.
-    pub(crate) fn committed(&mut self) -> Result<(), IndexError> {
+    /// The transaction was committed, up to this change.
+    pub(crate) fn committed(&mut self, last: u64, clock: Timestamp) -> Result<(), IndexError> {
         self.inserted.clear();
+        self.shared.note_clock(clock);
+        self.shared.turns.fetch_add(1, Ordering::Relaxed);
         if self.removed.is_empty() {
+            // What the transaction put in was there before.
+            self.shared.applied.store(last, Ordering::Release);
             return Ok(());
         }
         let mut index = self.shared.write();
@@ -166,6 +319,7 @@ impl TurnIndex {
         for (row, features) in self.removed.drain() {
             index.remove(row, &features)?;
         }
+        self.shared.applied.store(last, Ordering::Release);
         Ok(())
     }
 
@@ -222,7 +376,7 @@ mod tests {
                 (0_u32..6, prop::option::of(prop::collection::vec(0_u64..3, 3)), 0_u8..8), 1..60),
             asked in prop::collection::vec(0_u64..3, 3),
         ) {
-            let shared = Arc::new(SharedIndex::new(MemoryIndex::new(PARAMS).unwrap()));
+            let shared = Arc::new(SharedIndex::new(MemoryIndex::new(PARAMS).unwrap(), 0));
             let mut turn = TurnIndex::new(shared.clone());
             let mut committed: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
             let mut state = committed.clone();
@@ -243,7 +397,7 @@ mod tests {
                         // Between the commit and what follows it, the index has both states.
                         let both = shared.closest(&asked, 100).unwrap().closest;
                         prop_assert_eq!(found(both, &state, &asked), expected(&state, &asked));
-                        turn.committed().unwrap();
+                        turn.committed(1, Timestamp::from_microseconds(0)).unwrap();
                         committed = state.clone();
                     }
                     _ => {}
@@ -261,10 +415,10 @@ mod tests {
 
     #[test]
     fn a_state_from_before_a_removal_is_too_old() {
-        let shared = Arc::new(SharedIndex::new(MemoryIndex::new(PARAMS).unwrap()));
+        let shared = Arc::new(SharedIndex::new(MemoryIndex::new(PARAMS).unwrap(), 0));
         let mut turn = TurnIndex::new(shared.clone());
         turn.insert(Row(1), &[1, 2, 3]).unwrap();
-        turn.committed().unwrap();
+        turn.committed(1, Timestamp::from_microseconds(0)).unwrap();
         let answer = || shared.closest(&[1, 2, 3], 10).unwrap();
         let ask = |before, answer| shared.closest_in(before, answer, &[1, 2, 3], 10).unwrap();
         let (before, early) = (shared.before_reading(), answer());
@@ -273,7 +427,7 @@ mod tests {
         turn.remove(Row(1), &[1, 2, 3]).unwrap();
         assert_eq!(ask(before, None).unwrap().matches.len(), 2, "until the commit");
         let early = answer();
-        turn.committed().unwrap();
+        turn.committed(1, Timestamp::from_microseconds(0)).unwrap();
         assert!(ask(before, Some(early)).is_none());
         assert_eq!(ask(shared.before_reading(), Some(answer())).unwrap().matches.len(), 1);
     }

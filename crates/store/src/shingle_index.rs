@@ -16,12 +16,12 @@ use wonbon_index::{IndexError, Row};
 use wonbon_text::shingles::SHINGLE_HASH_VERSION;
 use wonbon_text::words::NORMAL_FORM_VERSION;
 
-use crate::database::Database;
 use crate::error::StoreError;
 use crate::follower::{Derived, Wake};
 use crate::prepare::{Prepared, Preparer};
 use crate::recent_values::RecentValues;
 use crate::store::{Inner, Store};
+use crate::tables::Reading;
 use crate::writer::Request;
 
 /// Values that may wait in memory: 32 MB of them.
@@ -81,7 +81,7 @@ impl ShingleFollowing {
         self.index.as_mut().expect("whoever follows has opened it")
     }
 
-    fn sketch_of(&self, database: &Database, row: Row) -> Result<ShingleSketch, StoreError> {
+    fn sketch_of(&self, database: &dyn Reading, row: Row) -> Result<ShingleSketch, StoreError> {
         let Some(shingle_set) = database.shingle_set_name(row)? else {
             return Ok(ShingleSketch { shingles: 0, values: Vec::new() });
         };
@@ -132,7 +132,7 @@ impl Derived for ShingleFollowing {
         Ok(mark)
     }
 
-    fn take_all(&mut self, database: &Database) -> Result<(), StoreError> {
+    fn take_all(&mut self, database: &dyn Reading) -> Result<(), StoreError> {
         self.index().forget();
         let mut last = None;
         loop {
@@ -143,7 +143,7 @@ impl Derived for ShingleFollowing {
         }
     }
 
-    fn take(&mut self, database: &Database, rows: &[Row]) -> Result<(), StoreError> {
+    fn take(&mut self, database: &dyn Reading, rows: &[Row]) -> Result<(), StoreError> {
         let sketch = |&row: &Row| Ok((row, self.sketch_of(database, row)?));
         let documents = rows.iter().map(sketch).collect::<Result<_, StoreError>>()?;
         self.put(documents)?;
@@ -212,7 +212,7 @@ impl Store {
     ///
     /// The database's.
     pub fn shingles_behind(&self) -> Result<u64, StoreError> {
-        let last = self.reading(Database::last_change)?.0;
+        let last = self.reading(|database| database.last_change())?.0;
         Ok(last.saturating_sub(self.inner.shingles.seen.load(Ordering::Relaxed)))
     }
 

@@ -21,10 +21,10 @@ use std::sync::mpsc::{self, Receiver};
 
 use wonbon_time::Timestamp;
 
-use crate::database::{Database, Record};
 use crate::document::{NewDocument, OwnedDocument, check_key};
 use crate::error::StoreError;
 use crate::store::Store;
+use crate::tables::Record;
 use crate::writer::Request;
 use wonbon_rule::fingerprint_content;
 
@@ -195,7 +195,7 @@ impl Store {
     ///
     /// The database's.
     pub fn sweeps(&self) -> Result<Vec<Timestamp>, StoreError> {
-        self.reading(Database::sweeps)
+        self.reading(|database| database.sweeps())
     }
 
     /// When a document was seen, the earliest run first; none if no sweep saw it.

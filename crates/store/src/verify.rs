@@ -17,13 +17,13 @@ use wonbon_search::SearchReader;
 use wonbon_sketch::ElementSet;
 use wonbon_time::Timestamp;
 
-use crate::database::{Database, Record};
 use crate::document::Order;
 use crate::error::StoreError;
 use crate::judge::{Asked, Judge, MOST_CANDIDATES, ShingleCache};
 use crate::questions::resemblance_of_versions;
 use crate::store::{Inner, Store};
 use crate::sweeps::Sighting;
+use crate::tables::{Reading, Record};
 use wonbon_rule::Kind;
 
 /// How many differences are described in words.
@@ -59,6 +59,7 @@ impl Store {
         if !matches!(self.catch_up(), Ok(()) | Err(StoreError::ReadOnly { .. })) {
             // What keeps it from catching up shows below as a difference.
         }
+        self.follow_others()?;
         let mut verified = Verified::default();
         let shingles = match self.shingles() {
             Ok(shingles) => Some(shingles),
@@ -84,22 +85,25 @@ impl Store {
 }
 
 /// Sweeps, sightings, redirects and watched documents against each other and the documents.
-fn verify_sweeps(database: &Database, verified: &mut Verified) -> Result<(), StoreError> {
+fn verify_sweeps(database: &dyn Reading, verified: &mut Verified) -> Result<(), StoreError> {
     let sweeps = database.sweeps()?;
     let known = |sweep: Timestamp| sweeps.binary_search(&sweep).is_ok();
     let mut wrong = Vec::new();
-    database.for_each_site_sweep(|site, sweep| {
+    database.for_each_site_sweep(&mut |(site, sweep)| {
         if !known(sweep) {
             wrong.push(format!("the site `{site}` was seen by a sweep that is not known"));
         }
+        Ok(())
     })?;
-    database.for_each_redirect(|key, sweep, _, whole| {
-        if !whole || !known(sweep) {
+    database.for_each_redirect(&mut |(redirect, whole)| {
+        if !whole || !known(redirect.sweep) {
+            let key = redirect.key;
             wrong.push(format!("the redirect of `{key}` is not as it was written"));
         }
+        Ok(())
     })?;
     let mut before: Option<(Row, Sighting)> = None;
-    database.for_each_sighting(|row, run| {
+    database.for_each_sighting(&mut |(row, run)| {
         let follows =
             before.is_none_or(|(known, earlier)| known != row || earlier.last < run.first);
         let version = database.record(row)?.map(|record| record.version);
@@ -128,7 +132,7 @@ fn verify_sweeps(database: &Database, verified: &mut Verified) -> Result<(), Sto
 impl Inner {
     fn verify(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         shingles: Option<&ShingleReader>,
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
@@ -140,7 +144,7 @@ impl Inner {
         }
         let mut orders = Vec::new();
         let mut originals = Vec::new();
-        database.for_each_record(|record| {
+        database.for_each_record(&mut |record| {
             verified.documents += 1;
             self.verify_text(database, &record, shingles, verified)?;
             orders.push(record.order());
@@ -155,7 +159,7 @@ impl Inner {
         }
         self.verify_versions(database, verified)?;
         verify_sweeps(database, verified)?;
-        for difference in crate::database::find_disagreements(database)? {
+        for difference in crate::tables::find_disagreements(database)? {
             verified.differs(difference);
         }
         self.verify_families(database, orders, verified)?;
@@ -166,7 +170,7 @@ impl Inner {
     /// Words, shingles and features, made again.
     fn verify_text(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         record: &Record,
         index: Option<&ShingleReader>,
         verified: &mut Verified,
@@ -202,7 +206,7 @@ impl Inner {
     /// Old versions: their texts, and what is known of them, made again.
     fn verify_versions(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
         for row in database.rows_with_versions()? {
@@ -243,7 +247,7 @@ impl Inner {
     /// Families, decided again in order.
     fn verify_families(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         mut orders: Vec<Order>,
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
@@ -275,7 +279,7 @@ impl Inner {
 
     fn verify_index(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         originals: &[Row],
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
@@ -299,7 +303,7 @@ impl Inner {
 
     fn verify_search(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         originals: &[Row],
         verified: &mut Verified,
     ) -> Result<(), StoreError> {

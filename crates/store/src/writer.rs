@@ -11,23 +11,27 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
 
 use wonbon_index::CopyIndex;
 use wonbon_time::Timestamp;
 
-use crate::checkpoints::Checkpoints;
-use crate::database::{Record, Standing};
-use crate::database_mark::DatabaseMark;
 use crate::decisions::{DecisionEntry, DecisionRequest};
 use crate::document::{Added, Edit, Expected, Stored};
 use crate::error::StoreError;
 use crate::families::{Families, verdict};
 use crate::prepare::Prepared;
 use crate::sweeps::{Recognised, Redirect};
+use crate::tables::{Record, Standing};
 use wonbon_rule::Kind;
 
 /// A snapshot is written again after so many changes, or half as many as there are originals.
 const SNAPSHOT_CHANGES: u64 = 200_000;
+
+/// How long a turn that did not come is tried again, and how long it waits in between.
+const PATIENCE: Duration = Duration::from_secs(10);
+const FIRST_WAIT: Duration = Duration::from_millis(2);
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
 /// What is asked of the writer.
 pub(crate) enum Request {
@@ -55,10 +59,33 @@ pub(crate) enum Request {
     SearchHasSeen(u64),
     /// The index of shingles has seen the changes up to this one.
     ShinglesHaveSeen(u64),
+    /// What other processes did is taken in.
+    Follow(Sender<Result<(), StoreError>>),
     /// Everything queued before is committed, and the snapshot is written.
     Flush(Sender<Result<(), StoreError>>),
     /// The last request: the writer ends after it.
     End,
+}
+
+impl Request {
+    /// The key of the document that a request is about.
+    fn key(&self) -> Option<&str> {
+        match self {
+            Request::Add(prepared, _) => Some(&prepared.key),
+            Request::See(recognised, _) => Some(recognised.key()),
+            Request::Delete { key, .. } | Request::Watch { key, .. } => Some(key),
+            Request::Decide(request, _) => Some(request.key()),
+            _ => None,
+        }
+    }
+
+    /// The features of the document that a request adds.
+    fn features(&self) -> Option<&[u64]> {
+        match self {
+            Request::Add(prepared, _) => Some(&prepared.features),
+            _ => None,
+        }
+    }
 }
 
 /// The result of a request, sent once it is durable.
@@ -79,8 +106,6 @@ type ToldOfStored = dyn Fn(&Added, &Prepared) + Send;
 
 pub(crate) struct Writer {
     pub(crate) families: Families,
-    mark: DatabaseMark,
-    checkpoints: Checkpoints,
     snapshot: PathBuf,
     /// The last change in the snapshot, and the last that search and the index of shingles have seen.
     snapshot_mark: u64,
@@ -97,8 +122,6 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(
         families: Families,
-        mark: DatabaseMark,
-        checkpoints: Checkpoints,
         snapshot: PathBuf,
         snapshot_mark: u64,
         stored: Box<ToldOfStored>,
@@ -107,8 +130,6 @@ impl Writer {
         let forgotten = families.database.last_change()?.1;
         Ok(Writer {
             families,
-            mark,
-            checkpoints,
             snapshot,
             snapshot_mark,
             search_mark: forgotten,
@@ -122,7 +143,12 @@ impl Writer {
 
     /// Serves these requests; a request that only reports the progress of a follower needs no commit.
     pub(crate) fn serve_all(&mut self, mut group: Vec<Request>) {
+        let mut follows = Vec::new();
         group.retain(|request| match request {
+            Request::Follow(reply) => {
+                follows.push(reply.clone());
+                false
+            }
             Request::SearchHasSeen(mark) => {
                 self.search_mark = self.search_mark.max(*mark);
                 false
@@ -136,13 +162,21 @@ impl Writer {
         if !group.is_empty() {
             self.serve(&group);
         }
+        if !follows.is_empty() {
+            let followed = self.families.look();
+            (self.after_commit)();
+            for reply in follows {
+                // Nobody waits any more: nothing to tell.
+                let _ = reply.send(followed.as_ref().copied().map_err(StoreError::again));
+            }
+        }
     }
 
     /// Leaves everything as the next opening likes it best.
     pub(crate) fn end(&mut self) {
         // What a clean end leaves undone is done at the next opening.
         let _ = self.maintain(true);
-        let _ = self.families.database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        self.families.database.close();
     }
 
     /// Commits a group, or, if something in it cannot be stored, each of it alone.
@@ -166,14 +200,18 @@ impl Writer {
                     }
                 }
                 (self.after_commit)();
-                self.checkpoints.copy_rest(&self.families.database.connection);
+                self.families.database.tidy();
             }
             Err(error) => {
-                if let Err(second) = self.take_back() {
-                    self.stopped = Some(format!("{error}; then {second}"));
-                }
-                let alone = matches!(error, StoreError::DiskFull | StoreError::Stopped { .. });
-                if group.len() > 1 && !alone && self.stopped.is_none() {
+                let whole = error.is_passing()
+                    || matches!(
+                        error,
+                        StoreError::DiskFull
+                            | StoreError::Stopped { .. }
+                            | StoreError::InDoubt { .. }
+                            | StoreError::Refused { .. }
+                    );
+                if group.len() > 1 && !whole && self.stopped.is_none() {
                     for request in group {
                         self.serve(std::slice::from_ref(request));
                     }
@@ -190,6 +228,7 @@ impl Writer {
                         Request::Decide(_, reply) => drop(reply.send(Err(error.again()))),
                         Request::SearchHasSeen(_)
                         | Request::ShinglesHaveSeen(_)
+                        | Request::Follow(_)
                         | Request::Flush(_)
                         | Request::End => {}
                     }
@@ -198,52 +237,84 @@ impl Writer {
         }
     }
 
+    /// The same group is tried again when its turn did not come, or was cut off: a client is told its verdict, not that
+    /// a connection was lost.
     fn commit(&mut self, group: &[Request]) -> Result<Vec<Answer>, StoreError> {
+        let begun = Instant::now();
+        let mut wait = FIRST_WAIT;
+        loop {
+            let error = match self.try_commit(group) {
+                Ok(answers) => return Ok(answers),
+                Err(error) => error,
+            };
+            if let Err(second) = self.families.take_back() {
+                self.stopped = Some(format!("{error}; then {second}"));
+            }
+            if !error.is_passing() || self.stopped.is_some() || begun.elapsed() > PATIENCE {
+                return Err(error);
+            }
+            std::thread::sleep(wait);
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
+
+    fn try_commit(&mut self, group: &[Request]) -> Result<Vec<Answer>, StoreError> {
         self.check()?;
-        self.begin()?;
-        let now = Timestamp::now();
+        let keys: Vec<&str> = group.iter().filter_map(Request::key).collect();
+        self.families.begin_turn(&keys)?;
+        self.families.fetch_candidates(group.iter().filter_map(Request::features))?;
         let mut answers = Vec::with_capacity(group.len());
         for request in group {
             match request {
                 Request::Add(prepared, reply) => {
-                    let unlike = self.unlike(&prepared.key, prepared.expected)?;
-                    answers.push(match unlike {
+                    let refusal = match self.unlike(&prepared.key, prepared.expected)? {
+                        None => self.too_early(prepared.sweep)?,
+                        unlike => unlike,
+                    };
+                    answers.push(match refusal {
                         Some(error) => Answer::NotAdded(error, reply.clone()),
-                        None => Answer::Added(self.add(prepared, now)?, reply.clone()),
+                        None => Answer::Added(self.add(prepared)?, reply.clone()),
                     });
                 }
                 Request::See(recognised, reply) => {
-                    answers.push(Answer::Added(self.see(recognised, now)?, reply.clone()));
+                    answers.push(match self.too_early(recognised.document.sweep())? {
+                        Some(error) => Answer::NotAdded(error, reply.clone()),
+                        None => Answer::Added(self.see(recognised)?, reply.clone()),
+                    });
                 }
                 Request::Redirect(redirect, reply) => {
-                    let new = self.families.database.add_redirect(redirect)?;
-                    answers.push(Answer::Told(new, reply.clone()));
+                    answers.push(match self.too_early(Some(redirect.sweep))? {
+                        Some(error) => Answer::NotTold(error, reply.clone()),
+                        None => {
+                            let new = self.families.database.add_redirect(redirect)?;
+                            Answer::Told(new, reply.clone())
+                        }
+                    });
                 }
                 Request::Delete { key, expected, who, reply } => {
                     answers.push(match self.unlike(key, *expected)? {
                         Some(error) => Answer::NotTold(error, reply.clone()),
-                        None => Answer::Told(self.delete(key, who, now)?, reply.clone()),
+                        None => Answer::Told(self.delete(key, who)?, reply.clone()),
                     });
                 }
                 Request::Watch { key, watch, reply } => {
+                    let now = self.families.tick();
                     let known = self.families.database.watch(key, *watch, now)?;
                     answers.push(Answer::Told(known, reply.clone()));
                 }
                 Request::Decide(request, reply) => {
+                    let now = self.families.tick();
                     let decided = self.change_decision(request, now)?;
                     answers.push(Answer::Decided(decided, reply.clone()));
                 }
                 Request::SearchHasSeen(_)
                 | Request::ShinglesHaveSeen(_)
+                | Request::Follow(_)
                 | Request::Flush(_)
                 | Request::End => {}
             }
         }
-        self.families.database.connection.execute_batch("COMMIT")?;
-        if let Err(error) = self.families.committed() {
-            // What is durable is acknowledged; the index does not follow it any more.
-            self.stopped = Some(error.to_string());
-        }
+        self.families.end_turn()?;
         Ok(answers)
     }
 
@@ -255,10 +326,12 @@ impl Writer {
         }
     }
 
-    /// Begins a transaction.
-    fn begin(&mut self) -> Result<(), StoreError> {
-        self.mark.renew(&self.families.database)?;
-        Ok(self.families.database.connection.execute_batch("BEGIN IMMEDIATE")?)
+    /// Why a request of this sweep is refused, if so.
+    fn too_early(&self, sweep: Option<Timestamp>) -> Result<Option<StoreError>, StoreError> {
+        match sweep {
+            Some(sweep) => self.families.database.sweep_too_early(sweep),
+            None => Ok(None),
+        }
     }
 
     /// Why a document is not what a request takes it to be, if it is not.
@@ -278,15 +351,8 @@ impl Writer {
         Ok(found.map(|found| StoreError::NotAsExpected { key: key.to_owned(), found }))
     }
 
-    fn take_back(&mut self) -> Result<(), StoreError> {
-        let connection = &self.families.database.connection;
-        if !connection.is_autocommit() {
-            connection.execute_batch("ROLLBACK")?;
-        }
-        self.families.undo()
-    }
-
-    fn add(&mut self, prepared: &Prepared, now: Timestamp) -> Result<Added, StoreError> {
+    fn add(&mut self, prepared: &Prepared) -> Result<Added, StoreError> {
+        let now = self.families.tick();
         let (record, stored) = self.add_document(prepared, now)?;
         if let Some(sweep) = prepared.sweep {
             self.families.database.see(&record, sweep)?;
@@ -294,15 +360,15 @@ impl Writer {
         self.added(&record, stored)
     }
 
-    fn see(&mut self, recognised: &Recognised, now: Timestamp) -> Result<Added, StoreError> {
+    fn see(&mut self, recognised: &Recognised) -> Result<Added, StoreError> {
         let Recognised { document, content } = recognised;
-        let database = &self.families.database;
+        let database = &*self.families.database;
         let record = database.record_by_key(document.key())?;
         let Some(record) = record.filter(|record| record.fingerprints.content == *content) else {
             // It changed after it was recognised, in a request that was queued before this one. Here,
             // and not by a second request, so that documents are decided in the order of the queue.
             let prepared = self.families.preparer.prepare(&document.as_new())?;
-            return self.add(&prepared, now);
+            return self.add(&prepared);
         };
         if let Some(sweep) = document.sweep() {
             database.see(&record, sweep)?;
@@ -316,7 +382,7 @@ impl Writer {
         now: Timestamp,
     ) -> Result<(Record, Stored), StoreError> {
         let Some(old) = self.families.database.record_by_key(&prepared.key)? else {
-            let row = self.families.new_row();
+            let row = self.families.new_row()?;
             let mut record = Record {
                 row,
                 key: prepared.key.clone(),
@@ -376,14 +442,15 @@ impl Writer {
     }
 
     fn added(&self, record: &Record, stored: Stored) -> Result<Added, StoreError> {
-        let mut verdict = verdict(&self.families.database, &record.standing)?;
+        let mut verdict = verdict(&*self.families.database, &record.standing)?;
         verdict.stopped_early = stored != Stored::Unchanged && self.families.stopped_early;
-        Ok(Added { row: record.row, stored, verdict })
+        Ok(Added { row: record.row, stored, verdict, change: self.families.latest_change() })
     }
 
-    fn delete(&mut self, key: &str, who: &str, now: Timestamp) -> Result<bool, StoreError> {
+    fn delete(&mut self, key: &str, who: &str) -> Result<bool, StoreError> {
         match self.families.database.record_by_key(key)? {
             Some(record) => {
+                let now = self.families.tick();
                 self.end_decision(&record, who, now)?;
                 self.families.delete(&record).map(|()| true)
             }
@@ -393,7 +460,7 @@ impl Writer {
 
     /// Whether there is a snapshot to write.
     pub(crate) fn is_snapshot_due(&self) -> bool {
-        let behind = self.families.last_change.saturating_sub(self.snapshot_mark);
+        let behind = self.families.last_change().saturating_sub(self.snapshot_mark);
         if behind < SNAPSHOT_CHANGES {
             return false;
         }
@@ -403,7 +470,7 @@ impl Writer {
 
     /// Writes the snapshot when it is due, and removes changes that all followers have seen.
     pub(crate) fn maintain(&mut self, flush: bool) -> Result<(), StoreError> {
-        let last = self.families.last_change;
+        let last = self.families.last_change();
         let due = self.is_snapshot_due();
         let index = self.families.index.shared().read();
         if due || (flush && last > self.snapshot_mark) {
@@ -412,16 +479,17 @@ impl Writer {
         }
         drop(index);
         let seen = self.snapshot_mark.min(self.search_mark).min(self.shingles_mark);
+        let seen = self.families.database.forgettable(seen, last);
         if seen > self.forgotten && (flush || seen - self.forgotten >= SNAPSHOT_CHANGES / 4) {
-            self.begin()?;
-            let connection = &self.families.database.connection;
-            let forgotten = self.families.database.forget_changes(seen);
-            let ended = forgotten
-                .and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
-            if ended.is_err() && !connection.is_autocommit() {
-                connection.execute_batch("ROLLBACK")?;
+            let forgotten = self.families.begin_turn(&[]).and_then(|()| {
+                let clock = self.families.clock();
+                self.families.database.forget_changes(seen, clock)?;
+                self.families.end_turn()
+            });
+            if forgotten.is_err() {
+                self.families.take_back()?;
             }
-            ended?;
+            forgotten?;
             self.forgotten = seen;
         }
         Ok(())

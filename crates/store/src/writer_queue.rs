@@ -94,6 +94,13 @@ impl WriterQueue {
         Ok(())
     }
 
+    /// Does something with the writer, as the only one.
+    #[cfg(test)]
+    pub(crate) fn with_writer<T>(&self, work: impl FnOnce(&mut Writer) -> T) -> T {
+        let mut active = self.active.lock().expect("no one panics with it");
+        work(&mut active.as_mut().expect("it has not ended").writer)
+    }
+
     /// Says why nothing is written any more, if so. It does not wait: a thread that writes is no reason.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         match self.active.try_lock() {

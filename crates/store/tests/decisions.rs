@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::path::Path;
 
 use wonbon_store::{
@@ -54,7 +57,7 @@ fn found(store: &Store) -> Vec<String> {
 
 #[test]
 fn the_original_comes_before_all_others_and_search_follows() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = three(directory.path());
     assert_eq!(found(&store), ["a"]);
     store.decide("b", Decision::Original, &by("the author told us"), None).unwrap();
@@ -87,7 +90,7 @@ fn the_original_comes_before_all_others_and_search_follows() {
 
 #[test]
 fn what_is_not_a_copy_keeps_its_place() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = three(directory.path());
     store.decide("b", Decision::NotACopy, &By::default(), None).unwrap();
     assert_eq!(original_of(&store, "b"), None);
@@ -104,7 +107,7 @@ fn what_is_not_a_copy_keeps_its_place() {
 
 #[test]
 fn an_edit_keeps_a_decision_which_says_nothing_while_there_are_no_words() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = three(directory.path());
     store.decide("c", Decision::Original, &By::default(), None).unwrap();
     store.add(&NewDocument::text("c", None, "...")).unwrap();
@@ -122,7 +125,7 @@ fn an_edit_keeps_a_decision_which_says_nothing_while_there_are_no_words() {
 
 #[test]
 fn the_log_tells_who_decided_what_and_when_and_why() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = three(directory.path());
     let first = store.decide("b", Decision::Original, &by("  first  "), None).unwrap().unwrap();
     assert_eq!(store.decide("b", Decision::Original, &by("again"), None).unwrap(), None);
@@ -175,7 +178,7 @@ fn the_log_tells_who_decided_what_and_when_and_why() {
     assert_eq!(part.iter().map(|entry| entry.entry).collect::<Vec<_>>(), [4, 2]);
     whole(&store);
 
-    let backup = directory.path().join("backup");
+    let backup = directory.folder().join("backup");
     store.backup(&backup).unwrap();
     let copy = Store::open(&backup).unwrap();
     assert_eq!(copy.decisions(None, None, 100).unwrap(), log);
@@ -184,7 +187,7 @@ fn the_log_tells_who_decided_what_and_when_and_why() {
 
 #[test]
 fn a_request_that_is_wrong_changes_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = three(directory.path());
     let unknown = store.decide("nobody", Decision::Original, &By::default(), None);
     assert!(matches!(unknown, Err(StoreError::UnknownDocument { .. })));

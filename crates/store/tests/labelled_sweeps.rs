@@ -6,6 +6,9 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 use std::path::Path;
@@ -73,7 +76,7 @@ fn every_law_has_as_many_versions_as_revisions() {
         revisions.sort_unstable();
     }
     let most = laws.values().map(Vec::len).max().unwrap();
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     let mut known = 0;
     for at in 0..most {
@@ -151,7 +154,7 @@ fn release_date(at: usize) -> Timestamp {
 fn a_page_of_an_old_release_is_found_in_the_newest_that_has_it() {
     let Some(path) = corpus("labelled/en-kafka-html-versions.jsonl.zst") else { return };
     let rows = rows(&path);
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     let mut seen = Vec::new();
     for (at, release) in RELEASES.iter().enumerate() {
@@ -244,7 +247,7 @@ fn a_page_of_an_old_release_is_found_in_the_newest_that_has_it() {
 fn pages_under_addresses_that_stay_change_with_the_releases() {
     let Some(path) = corpus("labelled/en-kafka-html-versions.jsonl.zst") else { return };
     let rows = rows(&path);
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     let mut texts: BTreeMap<&str, BTreeMap<usize, &str>> = BTreeMap::new();
     for (at, release) in RELEASES.iter().enumerate() {

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::collections::BTreeMap;
 
 use wonbon_store::{
@@ -13,9 +16,9 @@ fn text_of(family: u64) -> String {
     (0..40).map(|word| format!("w{family}x{} ", word * (family + 3))).collect()
 }
 
-fn store_with_families() -> (tempfile::TempDir, Store) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::create(&folder.path().join("store"), &StoreParams::default()).unwrap();
+fn store_with_families() -> (support::Place, Store) {
+    let folder = support::place();
+    let store = Store::create(folder.path(), &StoreParams::default()).unwrap();
     // Family n has n copies, and their turns are mixed.
     let mut created = 0;
     for round in 0..6_u64 {
@@ -155,10 +158,10 @@ fn what_is_derived_is_behind_until_it_has_caught_up() {
     store.shingles().unwrap();
     assert_eq!((store.search_behind().unwrap(), store.shingles_behind().unwrap()), (0, 0));
     store.close().unwrap();
-    let store = Store::open(&folder.path().join("store")).unwrap();
+    let store = Store::open(folder.path()).unwrap();
     store.shingles().unwrap();
     assert_eq!(store.shingles_behind().unwrap(), 0);
     // A store that only reads has seen none of what it was not asked about.
-    let reader = Store::open_read_only(&folder.path().join("store")).unwrap();
+    let reader = Store::open_read_only(folder.path()).unwrap();
     assert!(reader.shingles_behind().unwrap() > 0);
 }

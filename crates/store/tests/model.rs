@@ -8,6 +8,9 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -180,10 +183,16 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn run(params: &StoreParams, steps: &[Step], directory: &Path) {
-    let mut store = Store::create(directory, params).unwrap();
+    // In PostgreSQL three handles, as three processes would have: every step is done by another one.
+    let mut stores = vec![Store::create(directory, params).unwrap()];
+    while support::in_postgres() && stores.len() < 3 {
+        stores.push(Store::open(directory).unwrap());
+    }
     let mut model = Model::new(params);
     let mut entries = 0;
     for (at, step) in steps.iter().enumerate() {
+        let handle = at % stores.len();
+        let store = &stores[handle];
         match step {
             Step::Add { key, created, text } => {
                 let key = format!("key {key}");
@@ -246,24 +255,32 @@ fn run(params: &StoreParams, steps: &[Step], directory: &Path) {
                 }
             }
             Step::Reopen { cleanly } => {
+                let store = stores.remove(handle);
                 if *cleanly {
                     store.close().unwrap();
                 } else {
+                    let files = store.directory().to_owned();
                     drop(store);
-                    for entry in std::fs::read_dir(directory).unwrap() {
+                    for entry in std::fs::read_dir(files).unwrap() {
                         let path = entry.unwrap().path();
                         if path.extension().is_some_and(|extension| extension == "snapshot") {
                             std::fs::remove_file(path).unwrap();
                         }
                     }
                 }
-                store = Store::open(directory).unwrap();
+                stores.insert(handle, Store::open(directory).unwrap());
             }
         }
-        assert_eq!(families(&store), model.families(), "after step {at}, {step:?}");
+        let (store, other) = (&stores[handle], &stores[(handle + 1) % stores.len()]);
+        assert_eq!(families(other), model.families(), "by another, after step {at}");
+        assert_eq!(families(store), model.families(), "after step {at}, {step:?}");
         let originals =
             model.families().values().filter(|(kind, _)| *kind == Kind::Original).count();
         assert_eq!(store.index_len(), originals, "after step {at}");
+    }
+    let store = stores.remove(0);
+    for other in &stores {
+        assert_eq!(other.verify().unwrap().first, Vec::<String>::new());
     }
     let log = store.decisions(None, None, usize::MAX).unwrap();
     let numbers: Vec<u64> = log.iter().map(|entry| entry.entry).collect();
@@ -278,25 +295,25 @@ fn published() -> StoreParams {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: support::cases(60), ..ProptestConfig::default() })]
 
     #[test]
     fn by_features_families_are_the_models(steps in steps(), floor in 0_u8..=9) {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = support::place();
         let rule = Rule::Features { needed: 2, floor: f64::from(floor) / 10.0 };
         run(&StoreParams { rule, ..published() }, &steps, directory.path());
     }
 
     #[test]
     fn by_one_feature_families_are_the_models(steps in steps()) {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = support::place();
         let params = StoreParams { rule: Rule::features(1), ..published() };
         run(&params, &steps, directory.path());
     }
 
     #[test]
     fn by_a_threshold_families_are_the_models(steps in steps(), tenths in 3_u8..=9) {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = support::place();
         let rule = Rule::Threshold(f64::from(tenths) / 10.0);
         run(&StoreParams { rule, ..published() }, &steps, directory.path());
     }

@@ -6,6 +6,9 @@
     reason = "clippy sees no test in what tests call"
 )]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
@@ -142,7 +145,7 @@ fn what_the_truth_files_list_is_found() {
             return;
         };
         let texts = texts(&path);
-        let directory = tempfile::tempdir().unwrap();
+        let directory = support::place();
         let store = filled(directory.path(), &texts);
 
         let within = Question { measure: Measure::Within, min: 0.7, limit: 1000 };
@@ -202,7 +205,7 @@ fn edited_petitions_are_found_by_kind_of_edit() {
     let Some(path) = corpus("labelled/ko-petition-edits.jsonl.zst") else { return };
     let Some(pairs) = corpus("labelled/ko-petition-edits.pairs.tsv") else { return };
     let texts = texts(&path);
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = filled(directory.path(), &texts);
     let mut kinds: BTreeMap<String, [usize; 4]> = BTreeMap::new();
     for line in read(&pairs).lines() {
@@ -255,7 +258,7 @@ fn small_texts() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(support::cases(24)))]
 
     /// Short documents are kept whole: then the answer is exactly that of looking at all of them,
     /// after edits and deletes, in a store that is open and in one that was opened again.
@@ -266,7 +269,7 @@ proptest! {
         deleted in prop::collection::vec(0..25usize, 0..6),
         min in 0.05..1.0f64,
     ) {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = support::place();
         let params = StoreParams { seed: SeedSource::Secret([7; 16]), ..StoreParams::default() };
         let store = Store::create(directory.path(), &params).unwrap();
         let mut known: BTreeMap<String, (Timestamp, String)> = BTreeMap::new();
@@ -324,7 +327,7 @@ fn made_up(from: usize, words: usize) -> String {
 
 #[test]
 fn a_quotation_in_a_long_post_is_found_in_both_directions() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     for place in 0..200 {
         let text = made_up(10_000 * place, 3000);
@@ -360,7 +363,7 @@ fn a_quotation_in_a_long_post_is_found_in_both_directions() {
 
 #[test]
 fn a_text_made_of_parts_names_its_sources_and_what_is_new() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     for place in 0..50 {
         let text = made_up(10_000 * place, 500);
@@ -416,7 +419,7 @@ fn a_text_made_of_parts_names_its_sources_and_what_is_new() {
 
 #[test]
 fn what_cannot_be_asked_is_told_in_a_sentence() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     let question = Question { measure: Measure::Within, min: 0.5, limit: 10 };
     assert!(matches!(store.ask(" ...!\n", &question), Err(StoreError::NoWords)));

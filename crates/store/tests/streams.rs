@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::io::Read;
 use std::path::Path;
 
@@ -54,7 +57,7 @@ fn slow_best(originals: &[(Vec<u64>, usize)], features: &[u64], needed: usize) -
 fn stream(name: &str) {
     let Some(path) = corpus(name) else { return };
     let posts = posts(&path);
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     // The papers' rule, unverified: agreement of features is all there is to it.
     let rule = Rule::Features { needed: 2, floor: 0.0 };
     let params = StoreParams { rule, ..StoreParams::default() };

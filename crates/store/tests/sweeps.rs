@@ -6,6 +6,9 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -121,7 +124,7 @@ fn told(holder: &Holder) -> (String, Option<(usize, usize)>, u64, u64) {
 
 #[test]
 fn pages_that_move_split_merge_die_and_come_back_are_found() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = toy_web(directory.path());
     let moved = |name: &str| store.moved(&format!("{ONE}{name}"), 0.5).unwrap();
     let holders = |finding: &Finding| match finding {
@@ -187,7 +190,7 @@ fn pages_that_move_split_merge_die_and_come_back_are_found() {
 
 #[test]
 fn holders_stand_by_site_with_the_version_they_follow() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = toy_web(directory.path());
     let copies = store.copies(&format!("{ONE}edit"), 0.5).unwrap().unwrap();
     assert_eq!(copies.place.versions, 3);
@@ -235,7 +238,7 @@ fn row(counts: &SweepChanges) -> [u64; 10] {
 
 #[test]
 fn births_deaths_changes_and_moves_are_counted_per_sweep() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = toy_web(directory.path());
     let changes = store.changes(&ChangesQuestion::default()).unwrap();
     let rows: Vec<_> = changes.sweeps.iter().map(row).collect();
@@ -287,7 +290,7 @@ fn births_deaths_changes_and_moves_are_counted_per_sweep() {
 
 #[test]
 fn a_pages_versions_say_when_they_were_seen_and_how_much_they_resemble() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = toy_web(directory.path());
     let history = store.history(&format!("{ONE}edit"), None).unwrap().unwrap();
     let told: Vec<_> = history
@@ -310,7 +313,7 @@ fn a_pages_versions_say_when_they_were_seen_and_how_much_they_resemble() {
 
 #[test]
 fn a_recognised_document_that_changed_meanwhile_is_added_in_the_order_of_the_queue() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &params()).unwrap();
     let texts = [text("a", 60), text("b", 60), text("c", 60)];
     let at = |number: usize| NewDocument::text("a", None, &texts[number]).seen(day(2));
@@ -331,7 +334,7 @@ fn a_recognised_document_that_changed_meanwhile_is_added_in_the_order_of_the_que
 
 #[test]
 fn a_document_is_recognised_before_anything_is_made_of_it() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &params()).unwrap();
     let (a, b) = (text("a", 60), text("b", 60));
     let first = NewDocument::text("a", Some(day(1)), &a).seen(day(1));
@@ -370,7 +373,7 @@ fn a_document_is_recognised_before_anything_is_made_of_it() {
 
 #[test]
 fn an_earlier_sweep_is_refused_and_the_latest_may_be_continued() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &params()).unwrap();
     let (a, b) = (text("a", 60), text("b", 60));
     store.add(&NewDocument::text("a", None, &a).seen(day(5))).unwrap();
@@ -394,7 +397,7 @@ fn an_earlier_sweep_is_refused_and_the_latest_may_be_continued() {
 
 #[test]
 fn watched_documents_tell_faithful_outdated_and_differing_copies_apart() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::place();
     let store = Store::create(directory.path(), &params()).unwrap();
     let before = edited("law", &[10]);
     for (key, text) in [
@@ -514,11 +517,11 @@ fn tables_of_version_1_are_brought_up_when_opened_for_writing() {
 
 #[test]
 fn a_backup_carries_sweeps_redirects_and_watched_documents() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = toy_web(&directory.path().join("store"));
+    let directory = support::place();
+    let store = toy_web(directory.path());
     store.watch(&format!("{ONE}edit")).unwrap();
-    store.backup(&directory.path().join("copy")).unwrap();
-    let copy = Store::open(&directory.path().join("copy")).unwrap();
+    store.backup(&directory.folder().join("copy")).unwrap();
+    let copy = Store::open(&directory.folder().join("copy")).unwrap();
     assert_eq!(copy.watched().unwrap().len(), 1);
     let all = ChangesQuestion::default();
     assert_eq!(copy.changes(&all).unwrap(), store.changes(&all).unwrap());
@@ -586,11 +589,11 @@ fn key(page: usize) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: support::cases(48), ..ProptestConfig::default() })]
 
     #[test]
     fn sightings_are_the_models(steps in steps()) {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = support::place();
         let mut store = Store::create(directory.path(), &params()).unwrap();
         let mut model = Model::default();
         let mut sweep = day(0);

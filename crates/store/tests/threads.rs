@@ -4,6 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,9 +32,10 @@ fn mixed(number: u64) -> u64 {
 
 #[test]
 fn eight_threads_agree_on_one_original_for_each_family() {
+    let usual = if support::in_postgres() { 4_000 } else { 25_000 };
     let operations: u64 =
-        std::env::var("WONBON_OPERATIONS").map_or(25_000, |text| text.parse().unwrap());
-    let directory = tempfile::tempdir().unwrap();
+        std::env::var("WONBON_OPERATIONS").map_or(usual, |text| text.parse().unwrap());
+    let directory = support::place();
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     let said_original = AtomicU64::new(0);
     std::thread::scope(|scope| {

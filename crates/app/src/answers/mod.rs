@@ -37,6 +37,6 @@ pub use lists::{
 pub use passages::{PassagePlace, PassagesAnswer, TextPassage};
 pub use places::{Copies, CopiesOfSite, CopyHolder, Holder, Hop, Moved, MovedFinding, Place};
 pub use search::FoundResult;
-pub use status::Status;
+pub use status::{Shared, Status};
 pub use texts::{Estimate, Explained, Match, Source, SourcePassage, Unexplained};
 pub use watch::{Passage, WatchCopy, WatchOutdated, WatchReport, Watched};

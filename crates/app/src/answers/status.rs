@@ -8,7 +8,7 @@ use wonbon_time::Timestamp;
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Status {
-    /// Where it is; from the service, its directory's name only.
+    /// Where it is, without a password; from the service, its directory's name only.
     pub store: String,
     /// What makes a copy.
     pub rule: String,
@@ -48,6 +48,25 @@ pub struct Status {
     pub search_behind: u64,
     /// How long opening took.
     pub open_seconds: f64,
+    /// Where this instance is, if several share the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Shared>,
+}
+
+/// Where one of several instances on a store is.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Shared {
+    /// Which history the store has.
+    pub history: String,
+    /// The last change that this instance has taken in.
+    pub change: u64,
+    /// Changes that it has not taken in yet.
+    pub behind: u64,
+    /// Turns that this instance made a second, lately.
+    pub turns_per_second: f64,
+    /// How often it read everything again: the history was another one, or it was away too long.
+    pub begun_anew: u64,
 }
 
 impl Status {
@@ -59,7 +78,7 @@ impl Status {
     pub fn of(store: &Store, open_seconds: f64) -> Result<Self, StoreError> {
         let (counts, disk, params) = (store.counts()?, store.disk_bytes(), store.params());
         Ok(Status {
-            store: store.directory().display().to_string(),
+            store: store.place(),
             rule: params.rule.to_string(),
             shingle_words: params.shingle_words.get(),
             seed: params.seed.to_string(),
@@ -79,6 +98,13 @@ impl Status {
             index_memory_bytes: store.index_bytes() as u64,
             search_behind: store.search_behind()?,
             open_seconds,
+            shared: store.shared_state()?.map(|state| Shared {
+                history: state.history,
+                change: state.change,
+                behind: state.behind,
+                turns_per_second: state.turns_per_second,
+                begun_anew: state.begun_anew,
+            }),
         })
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let _ = writeln!(
         anstream::stderr(),
         "made {}: copies by {}, shingles of {} words, seed {}, dates {}; {} features of {} min-values, {} must agree",
-        directory.display(),
+        Store::shown_place(directory),
         params.rule,
         params.shingle_words,
         params.seed,

@@ -10,6 +10,7 @@ pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod collapse;
 pub(crate) mod copies;
+pub(crate) mod copy;
 pub(crate) mod decide;
 pub(crate) mod delete;
 pub(crate) mod export;
@@ -37,12 +38,13 @@ use crate::report;
 /// Where the store is.
 #[derive(clap::Args)]
 pub(crate) struct StoreOption {
-    /// The directory of the store.
+    /// The directory of the store, or postgres://USER@HOST/DATABASE.
     #[arg(
         long,
         global = true,
         value_name = "DIR",
         env = "WONBON_STORE",
+        hide_env_values = true,
         default_value = "wonbon-store"
     )]
     store: PathBuf,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{Path, Request, State};
-use axum::http::header::{ETAG, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use axum::http::header::{ETAG, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use wonbon_app::answers;
 use wonbon_app::intake::{IntakeName, Outcome};
 use wonbon_app::questions::{self, DocumentsQuestion};
-use wonbon_store::{Edit, Expected, Store, Stored, StoredDocument};
+use wonbon_store::{Edit, Expected, Freshness, Store, Stored, StoredDocument};
 use wonbon_time::Timestamp;
 
 use crate::document_request::{
@@ -116,7 +116,12 @@ pub(crate) fn answer_to_add(name: &IntakeName, outcome: &Outcome, since: Instant
 fn reply_to_add(name: &IntakeName, outcome: &Outcome, since: Instant) -> Reply {
     let is_new = matches!(outcome, Outcome::Added { added, .. } if added.stored == Stored::New);
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Reply::bytes("application/json", answer_to_add(name, outcome, since).into()).with_status(status)
+    let reply = Reply::bytes("application/json", answer_to_add(name, outcome, since).into());
+    let reply = reply.with_status(status);
+    match outcome {
+        Outcome::Added { added, .. } => reply.with_header(CHANGE, HeaderValue::from(added.change)),
+        Outcome::Redirected | Outcome::PassedOver => reply,
+    }
 }
 
 /// The mark of the edit and the decision that made a document what it is.
@@ -161,13 +166,40 @@ pub(crate) fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem>
     }
 }
 
+/// The number of the last change that an answer follows from or knows of.
+const CHANGE: HeaderName = HeaderName::from_static("wonbon-change");
+
+/// How fresh a check has to be, where several instances share a store.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct FreshnessParameters {
+    /// `ok`: what this instance knows is enough. Otherwise a check knows all that any instance acknowledged before.
+    pub(crate) stale: Option<String>,
+    /// What is known up to this change is enough: `Wonbon-Change` of an answer to an add.
+    pub(crate) at_least: Option<u64>,
+}
+
+impl FreshnessParameters {
+    fn freshness(&self) -> Result<Freshness, Problem> {
+        match (self.stale.as_deref(), self.at_least) {
+            (None, None) => Ok(Freshness::Now),
+            (None, Some(change)) => Ok(Freshness::AtLeast(change)),
+            (Some("ok"), None) => Ok(Freshness::Any),
+            _ => Err(Problem::new(
+                Code::BadParameter,
+                "`stale` is ok, `at_least` the number of a change, and one of them is enough",
+            )),
+        }
+    }
+}
+
 /// Says what a document would be if it were added.
 #[utoipa::path(
     post,
     path = "/v1/check",
     tag = "documents",
     description = "Says whether a document would be a copy; nothing is stored. It needs no `id`.",
-    params(AddParameters),
+    params(AddParameters, FreshnessParameters),
     request_body(content(
         (DocumentRequest = "application/json"),
         (String = "text/plain"),
@@ -186,23 +218,33 @@ pub(crate) async fn check(State(service): State<Arc<Service>>, request: Request)
         }
         let (parameters, options) = AddParameters::of(&parts)?;
         let body = whole_body(&service, &parts, body).await?;
+        let freshness = from_address::<FreshnessParameters>(&parts)?.freshness()?;
         let sent = SentDocument { kind, parameters, body };
-        if sent.body.len() <= SMALL {
-            checked(&service.store, &sent, options)
+        // A shared store is asked over the network.
+        if sent.body.len() <= SMALL && !service.store.is_shared() {
+            checked(&service.store, &sent, options, freshness)
         } else {
-            service.answer(move |service| checked(&service.store, &sent, options)).await
+            let checked =
+                move |service: &Inquiry| checked(&service.store, &sent, options, freshness);
+            service.answer(checked).await
         }
     };
     let checked: Result<Reply, Problem> = checked.await;
     checked.into_response()
 }
 
-fn checked(store: &Store, sent: &SentDocument, options: AddOptions) -> Result<Reply, Problem> {
+fn checked(
+    store: &Store,
+    sent: &SentDocument,
+    options: AddOptions,
+    freshness: Freshness,
+) -> Result<Reply, Problem> {
     let since = Instant::now();
     sent.read(Some(""), |document| {
-        let verdict = options.intake(store).check(document)?;
+        let (verdict, change) = options.intake(store).check_as_of(document, freshness)?;
         let microseconds = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        Ok(Reply::json(&answers::Checked::of(&document.id, &verdict, microseconds)))
+        let reply = Reply::json(&answers::Checked::of(&document.id, &verdict, microseconds));
+        Ok(reply.with_header(CHANGE, HeaderValue::from(change)))
     })
 }
 

@@ -57,7 +57,10 @@ pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
 pub(crate) fn status(service: &Inquiry, _asked: Nothing, view: &View) -> Result<Reply, Problem> {
     let mut status = answers::Status::of(&service.store, service.open_seconds)?;
     // Whoever may read the store need not know where on the machine it is.
-    status.store = name_of(service.store.directory());
+    status.store = match service.store.is_shared() {
+        true => "PostgreSQL".to_owned(),
+        false => name_of(service.store.directory()),
+    };
     Ok(match view {
         View::Page(reader) => pages::status_page(service, reader, &status),
         View::Json => Reply::json(&status),

@@ -124,7 +124,7 @@ const ALONE: [&str; 58] = [
     "\u{2066}\u{2067}\u{202B}never closed",
     "\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}nothing to see",
     "\u{2028}J\u{2029}",
-    "a\u{0}b<scr\u{0}ipt>J</script>",
+    "a\u{1}b<scr\u{1}ipt>J</script>",
     "\u{7}\u{8}\u{B}\u{C}\u{1B}[31m\u{7F}\u{85}",
     "\u{FFFE}\u{FFFF}\u{10FFFF}\u{E000}",
     "\r\nset-cookie: a=b\r\n\r\n<script>J</script>",

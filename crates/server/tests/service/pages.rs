@@ -266,7 +266,8 @@ const HOSTILE: [&str; 24] = [
 /// Pages about one document whose every field is the text.
 async fn pages_about(payload: &str) -> Vec<(String, String)> {
     let service = Running::new();
-    let key = format!("key {payload}.");
+    // A key has no NUL; every other field may.
+    let key = format!("key {payload}.").replace('\0', "");
     let body = format!("{payload} and some words that are the same in all of them {}", text(1));
     let document = |key: &str, created| NewDocument {
         key: key.to_owned().into(),
@@ -281,7 +282,7 @@ async fn pages_about(payload: &str) -> Vec<(String, String)> {
         sweep: None,
         content: Content::Text(&body),
     };
-    let other = format!("other {payload}.");
+    let other = format!("other {payload}.").replace('\0', "");
     service.store(&[document(&key, 1), document(&other, 2_000_000)]);
     service.store.watch(&key).unwrap();
     let by = By { who: &format!("who {payload}"), reason: Some(&format!("reason {payload}")) };

@@ -20,10 +20,10 @@ use wonbon_search::{Page, Query};
 use wonbon_sketch::{ElementSet, Estimate, Overlap};
 use wonbon_text::words::for_each_word_at;
 
-use crate::database::{Database, Record};
 use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::store::Store;
+use crate::tables::{Reading, Record};
 
 /// The longest text that can be asked about, in bytes.
 pub const MOST_ASKED_BYTES: usize = 32 << 20;
@@ -291,7 +291,7 @@ impl Store {
     /// for more, those that are found by their words alone.
     fn verify_all(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         asked: &AskedText<'_>,
         question: &Question,
         promises: &[Promise],
@@ -348,7 +348,7 @@ impl Store {
     /// Documents that the search index finds by phrases of the text, and their copies.
     fn with_the_words_of(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         asked: &AskedText<'_>,
     ) -> Result<Vec<Row>, StoreError> {
         let Some(query) = phrases(asked.text) else { return Ok(Vec::new()) };

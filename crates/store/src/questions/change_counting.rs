@@ -7,10 +7,10 @@ use wonbon_index::Row;
 use wonbon_time::Timestamp;
 
 use super::changes::{Changes, ChangesQuestion, SweepChanges, resemblance_between};
-use crate::database::{Database, Record};
 use crate::error::StoreError;
 use crate::prepare::Preparer;
 use crate::sweeps::{Sighting, swept_site};
+use crate::tables::{Reading, Record};
 
 /// An address that a family lost or gained in a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ struct SiteSweeps {
 
 /// Counts what happened to pages, sweep by sweep; gives [`Changes`] at the end.
 pub(super) struct ChangeCounts<'a> {
-    database: &'a Database,
+    database: &'a dyn Reading,
     preparer: &'a Preparer,
     question: ChangesQuestion<'a>,
     sites: Vec<SiteSweeps>,
@@ -44,7 +44,7 @@ pub(super) struct ChangeCounts<'a> {
 
 impl<'a> ChangeCounts<'a> {
     pub(super) fn new(
-        database: &'a Database,
+        database: &'a dyn Reading,
         preparer: &'a Preparer,
         question: ChangesQuestion<'a>,
     ) -> Result<Self, StoreError> {
@@ -63,9 +63,9 @@ impl<'a> ChangeCounts<'a> {
             going_on: Vec::new(),
             changes: Changes { sweeps, ..Changes::default() },
         };
-        database.for_each_site_sweep(|site, date| {
+        database.for_each_site_sweep(&mut |(site, date)| {
             let next = counting.sites.len();
-            let number = *counting.site_numbers.entry(site.to_owned()).or_insert(next);
+            let number = *counting.site_numbers.entry(site.clone()).or_insert(next);
             if number == next {
                 let asked = question.site.is_none_or(|asked| asked == site);
                 counting.sites.push(SiteSweeps { asked, dates: Vec::new(), sweeps: Vec::new() });
@@ -73,6 +73,7 @@ impl<'a> ChangeCounts<'a> {
             let of_site = &mut counting.sites[number];
             of_site.dates.push(date);
             of_site.sweeps.push(dates.partition_point(|&other| other < date));
+            Ok(())
         })?;
         Ok(counting)
     }
@@ -262,7 +263,7 @@ impl<'a> ChangeCounts<'a> {
 
 /// One to one in the order of keys, within a site first.
 fn match_moves(
-    database: &Database,
+    database: &dyn Reading,
     lost: &[AddressChange],
     gained: &[AddressChange],
 ) -> Result<Vec<(AddressChange, AddressChange)>, StoreError> {

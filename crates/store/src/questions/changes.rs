@@ -27,12 +27,12 @@ use wonbon_index::Row;
 use wonbon_sketch::ElementSet;
 use wonbon_time::Timestamp;
 
-use crate::database::{Database, Record};
 use crate::error::StoreError;
 use crate::prepare::Preparer;
 use crate::questions::change_counting::ChangeCounts;
 use crate::store::Store;
 use crate::sweeps::{Place, Sighting};
+use crate::tables::{Reading, Record};
 
 /// One version of a page.
 #[derive(Debug, Clone, PartialEq)]
@@ -244,7 +244,7 @@ impl Store {
         self.reading(|database| {
             let mut counting = ChangeCounts::new(database, &self.inner.preparer, *question)?;
             let mut of_page: Option<(Row, Vec<Sighting>)> = None;
-            database.for_each_sighting(|row, run| {
+            database.for_each_sighting(&mut |(row, run)| {
                 match &mut of_page {
                     Some((known, runs)) if *known == row => runs.push(run),
                     _ => {
@@ -273,7 +273,7 @@ pub(crate) fn resemblance_of_versions(one: &ElementSet, other: &ElementSet) -> f
 
 /// The exact resemblance of two versions of a document, from their texts.
 pub(super) fn resemblance_between(
-    database: &Database,
+    database: &dyn Reading,
     preparer: &Preparer,
     record: &Record,
     one: u32,

@@ -23,10 +23,10 @@ use wonbon_sketch::{ElementSet, Overlap};
 use wonbon_time::Timestamp;
 
 use super::ask::{Match, Measure, Question};
-use crate::database::{Database, Record};
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::sweeps::Place;
+use crate::tables::{Reading, Record};
 
 /// The most places that are compared for one question.
 pub const MOST_PLACES: usize = 100_000;
@@ -325,7 +325,7 @@ impl Store {
 }
 
 /// Original and copies of a document's family.
-pub(crate) fn family_of(database: &Database, record: &Record) -> Result<Vec<Row>, StoreError> {
+pub(crate) fn family_of(database: &dyn Reading, record: &Record) -> Result<Vec<Row>, StoreError> {
     let original = record.standing.original.unwrap_or(record.row);
     let mut rows = database.family(original)?;
     rows.push(original);
@@ -333,7 +333,7 @@ pub(crate) fn family_of(database: &Database, record: &Record) -> Result<Vec<Row>
 }
 
 fn holder(
-    database: &Database,
+    database: &dyn Reading,
     record: &Record,
     overlap: Overlap,
     hops: &[Hop],
@@ -357,7 +357,7 @@ fn best_first(a: &Holder, b: &Holder) -> std::cmp::Ordering {
 }
 
 /// Where an address leads, step by step, by the latest redirect of each.
-fn hops_from(database: &Database, asked: &str) -> Result<Vec<Hop>, StoreError> {
+fn hops_from(database: &dyn Reading, asked: &str) -> Result<Vec<Hop>, StoreError> {
     let mut hops: Vec<Hop> = Vec::new();
     let mut at = asked.to_owned();
     while hops.len() < MOST_HOPS {

@@ -14,10 +14,10 @@ use wonbon_text::shingles::shingles;
 use wonbon_text::words::for_each_word_at;
 
 use super::ask::AskedText;
-use crate::database::Record;
 use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::store::Store;
+use crate::tables::Record;
 
 /// How many documents are considered.
 const MOST_LOOKED_AT: usize = 400;

@@ -2,23 +2,27 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 
 use wonbon_index::{Closest, Row};
 use wonbon_sketch::ElementSet;
-use wonbon_time::Timestamp;
 
 use super::Store;
-use crate::database::Database;
 use crate::decisions::LOCAL;
-use crate::document::{Added, Expected, NewDocument, Order, check_key};
+use crate::document::{Added, Expected, Freshness, NewDocument, Order, check_key, without_nul};
 use crate::error::StoreError;
 use crate::families::verdict;
 use crate::judge::{Asked, Judge, MOST_CANDIDATES, ShingleCache};
 use crate::prepare::Prepared;
 use crate::sweeps::Recognised;
+use crate::tables::Reading;
 use crate::writer::Request;
 use crate::writer_queue::writer_ended;
 use wonbon_rule::{Kind, Verdict};
+
+/// How long a check tries to read from a database that does not answer, and how long it waits in between.
+const CHECK_PATIENCE: Duration = Duration::from_secs(2);
+const CHECK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
 /// An add that is queued; [`Pending::wait`] returns its result.
 #[derive(Debug)]
@@ -32,8 +36,8 @@ pub struct Pending {
 
 impl Pending {
     /// Waits until the document is durable, and returns its verdict. The resemblance to its original
-    /// is exact, under any rule; for a document that was recognised it is given only where the
-    /// decision had needed it.
+    /// is exact, under any rule; for a document that was recognised, and when a PostgreSQL is lost at this moment, it is
+    /// given only where the decision had needed it.
     ///
     /// # Errors
     ///
@@ -41,7 +45,11 @@ impl Pending {
     pub fn wait(self) -> Result<Added, StoreError> {
         let mut added = self.answer.recv().map_err(|_| writer_ended())??;
         if let Some(shingles) = &self.shingles {
-            self.store.fill_resemblance(&mut added.verdict, shingles)?;
+            match self.store.fill_resemblance(&mut added.verdict, shingles) {
+                // It is stored, whether its original can be read now or not.
+                Err(error) if error.is_passing() => {}
+                filled => filled?,
+            }
         }
         Ok(added)
     }
@@ -126,32 +134,66 @@ impl Store {
     ///
     /// As [`Store::prepare`], or the database's.
     pub fn check(&self, document: &NewDocument<'_>) -> Result<Verdict, StoreError> {
+        self.check_as_of(document, Freshness::Now).map(|(verdict, _)| verdict)
+    }
+
+    /// As [`Store::check`], for those who need not know the latest; and the last change that the verdict knows of.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::check`].
+    pub fn check_as_of(
+        &self,
+        document: &NewDocument<'_>,
+        freshness: Freshness,
+    ) -> Result<(Verdict, u64), StoreError> {
         if !document.key.is_empty() {
             check_key(&document.key)?;
         }
-        let examined = self.inner.preparer.examine(document)?;
+        let mut examined = self.inner.preparer.examine(document)?;
+        let features = std::mem::take(&mut examined.features);
+        let features = features.as_slice();
         // Most documents agree with no original, and then nothing else matters.
-        let answer = self.inner.index.closest(&examined.features, MOST_CANDIDATES)?;
-        if answer.closest.matches.is_empty() {
-            let kind = if examined.features.is_empty() { Kind::Empty } else { Kind::Original };
+        let (index, backend) = (&self.inner.index, &self.inner.backend);
+        let answer = index.closest(features, MOST_CANDIDATES)?;
+        let is_shared = self.inner.follows_changes && backend.is_shared();
+        let is_current = !is_shared
+            || match freshness {
+                Freshness::Now => backend.head()? <= answer.applied,
+                Freshness::AtLeast(change) => change <= answer.applied,
+                Freshness::Any => true,
+            };
+        let known = answer.applied;
+        if features.is_empty() || (answer.closest.matches.is_empty() && is_current) {
+            let kind = if features.is_empty() { Kind::Empty } else { Kind::Original };
             let stopped_early = !answer.closest.complete;
-            return Ok(Verdict { stopped_early, ..Verdict::alone(kind) });
+            return Ok((Verdict { stopped_early, ..Verdict::alone(kind) }, known));
         }
-        let (features, text_fingerprint) = (examined.features, examined.text_fingerprint);
-        let shingles = Arc::new(ElementSet::new(examined.shingles));
-        let (index, mut answer) = (&self.inner.index, Some(answer));
+        let shingles = Arc::new(ElementSet::new(std::mem::take(&mut examined.shingles)));
+        let text_fingerprint = examined.text_fingerprint;
+        let (mut answer, begun) = (Some(answer), Instant::now());
         loop {
             let before = index.before_reading();
             let verdict = self.reading(|database| {
                 // The first read decides which state of the database is read.
-                let known = database.record_by_key(&document.key)?;
-                let candidates =
-                    index.closest_in(before, answer.take(), &features, MOST_CANDIDATES)?;
+                let (known, candidates) = if is_shared {
+                    let candidates =
+                        index.closest_in_shared(database, features, MOST_CANDIDATES)?;
+                    let found = candidates.iter().flat_map(|candidates| &candidates.matches);
+                    let rows: Vec<Row> = found.map(|found| found.row).collect();
+                    if !rows.is_empty() {
+                        database.fetch(&rows, self.inner.params.rule.least_resemblance() > 0.0)?;
+                    }
+                    (database.record_by_key(&document.key)?, candidates)
+                } else {
+                    let known = database.record_by_key(&document.key)?;
+                    (known, index.closest_in(before, answer.take(), features, MOST_CANDIDATES)?)
+                };
                 let Some(candidates) = candidates else { return Ok(None) };
                 let decision = known.as_ref().and_then(|known| known.decision);
                 let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
                 let created = document.created.or(known.map(|known| known.created));
-                let created = created.unwrap_or_else(Timestamp::now);
+                let created = created.unwrap_or_else(|| index.after_all());
                 let asked = Asked {
                     order: Order::new(decision, created, row),
                     decision,
@@ -160,20 +202,27 @@ impl Store {
                         text_fingerprint,
                         &shingles,
                     ),
-                    features: &features,
+                    features,
                     shingles: Some(&shingles),
                 };
                 self.check_among(database, candidates, &asked, &shingles).map(Some)
-            })?;
-            if let Some(verdict) = verdict {
-                return Ok(verdict);
+            });
+            match verdict {
+                Ok(Some(verdict)) => return Ok((verdict, known)),
+                // The index went ahead of the state that was read: another state is read.
+                Ok(None) => {}
+                // Nothing was changed, so a connection that was cut is no reason not to answer.
+                Err(error) if error.is_passing() && begun.elapsed() < CHECK_PATIENCE => {
+                    std::thread::sleep(CHECK_AGAIN_AFTER);
+                }
+                Err(error) => return Err(error),
             }
         }
     }
 
     fn check_among(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         candidates: Closest,
         asked: &Asked<'_>,
         shingles: &ElementSet,
@@ -229,7 +278,7 @@ impl Store {
         expected: Option<Expected>,
         who: &str,
     ) -> Result<bool, StoreError> {
-        let (key, who) = (key.to_owned(), who.to_owned());
+        let (key, who) = (key.to_owned(), without_nul(who));
         self.ask_writer(|reply| Request::Delete { key, expected, who, reply })
     }
 

@@ -3,10 +3,10 @@
 use wonbon_sketch::ElementSet;
 
 use super::{Inner, Store};
-use crate::database::{Database, Record};
 use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::families::verdict;
+use crate::tables::{Reading, Record};
 use wonbon_rule::{Kind, Verdict};
 
 impl Store {
@@ -66,7 +66,7 @@ impl Store {
     ) -> Result<(), E> {
         self.reading(|database| {
             let mut ended = Ok(());
-            let read = database.for_each_record(|record| {
+            let read = database.for_each_record(&mut |record| {
                 let document = self.inner.stored_document(database, record)?;
                 ended = each(document);
                 if ended.is_err() {
@@ -83,7 +83,7 @@ impl Store {
 impl Inner {
     pub(crate) fn stored_document(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         record: Record,
     ) -> Result<StoredDocument, StoreError> {
         let text = database.text(record.row)?;
@@ -94,7 +94,7 @@ impl Inner {
     /// As [`Inner::stored_document`], with what was read already.
     pub(crate) fn whole_document(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         record: Record,
         text: String,
         copies: u64,
@@ -127,7 +127,7 @@ impl Inner {
 
     pub(super) fn fill_resemblance(
         &self,
-        database: &Database,
+        database: &dyn Reading,
         verdict: &mut Verdict,
         shingles: &ElementSet,
     ) -> Result<(), StoreError> {

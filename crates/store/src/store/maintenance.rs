@@ -33,6 +33,7 @@ impl Store {
     ///
     /// [`StoreError::NoStore`], [`StoreError::InUse`], [`StoreError::Io`].
     pub fn forget_derived(directory: &Path) -> Result<(), StoreError> {
+        Store::refuse_postgres(directory, "removing what is derived")?;
         let files = StoreFiles { directory: directory.to_owned() };
         if !files.database().exists() {
             return Err(StoreError::NoStore { path: directory.to_owned() });
@@ -99,10 +100,8 @@ impl Store {
     #[must_use]
     pub fn disk_bytes(&self) -> DiskBytes {
         let files = &self.inner.files;
-        let database = files.database();
         DiskBytes {
-            database: bytes_on_disk(&database)
-                + bytes_on_disk(&database.with_extension("sqlite-wal")),
+            database: self.inner.backend.bytes(),
             snapshot: bytes_on_disk(&files.snapshot(&self.inner.identity)),
             search: bytes_on_disk(&files.search()),
             shingles: bytes_on_disk(&files.shingles()),

@@ -2,13 +2,16 @@
 //!
 //! [`opening`] creates and opens stores and starts their threads, [`adding`] holds the writes and checks,
 //! [`getting`] reads documents, [`maintenance`] flushes, counts and removes derived files, [`restoring`]
-//! makes backups and stores of them.
+//! makes backups and stores of them, [`sharing`] opens stores in PostgreSQL, [`copying`]
+//! copies from one place to another.
 
 mod adding;
+mod copying;
 mod getting;
 mod maintenance;
 mod opening;
 mod restoring;
+mod sharing;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
@@ -19,9 +22,9 @@ use wonbon_progress::Cancellation;
 pub use adding::Pending;
 pub use maintenance::DiskBytes;
 pub use restoring::OldStore;
+pub use sharing::SharedState;
 
 use crate::counts::Counted;
-use crate::database::Database;
 use crate::error::StoreError;
 use crate::follower::{Notifier, Wake};
 use crate::params::StoreParams;
@@ -30,6 +33,7 @@ use crate::search::SearchState;
 use crate::shared_index::SharedIndex;
 use crate::shingle_index::{ShingleFollowing, ShingleState};
 use crate::store_files::{StoreFiles, WriteLock};
+use crate::tables::{Backend, Reading};
 use crate::writer::Request;
 use crate::writer_queue::WriterQueue;
 
@@ -76,15 +80,20 @@ pub(crate) struct Inner {
     pub(crate) params: StoreParams,
     pub(crate) identity: String,
     pub(crate) preparer: Preparer,
+    /// Where the tables are.
+    pub(crate) backend: Arc<dyn Backend>,
     pub(crate) index: Arc<SharedIndex>,
+    /// Whether the index follows what is written, or stays as it was at the opening.
+    pub(crate) follows_changes: bool,
     /// Why the index was not read from its snapshot, if one was there.
     pub(crate) rebuilt: Option<String>,
     pub(crate) search: Arc<SearchState>,
     pub(crate) shingles: Arc<ShingleState>,
     /// In a store that only reads: the index of shingles and the last change it has seen.
     pub(crate) reading_shingles: Mutex<Option<(ShingleFollowing, u64)>>,
-    readers: Mutex<Vec<Database>>,
+    readers: Mutex<Vec<Box<dyn Reading>>>,
     counted: Mutex<Counted>,
+    turn_rate: Mutex<sharing::TurnRate>,
     writing: Mutex<Option<Writing>>,
 }
 
@@ -92,7 +101,10 @@ pub(crate) struct Inner {
 struct Writing {
     queue: WriterQueue,
     writer: JoinHandle<()>,
-    checkpoints: JoinHandle<()>,
+    /// Checkpoints, where there is a log; or what waits for changes of other processes.
+    helper: JoinHandle<()>,
+    /// Ends the helper, where dropping the writer does not.
+    stop_helper: Option<Box<dyn FnOnce() + Send>>,
     search: Following,
     shingles: Following,
     _lock: WriteLock,
@@ -105,7 +117,13 @@ struct Following {
 }
 
 impl Store {
-    /// Where it is.
+    /// Where it is, as it may be shown: a directory, or the address of a PostgreSQL without its password.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.inner.backend.place()
+    }
+
+    /// The directory of its files; of a store in PostgreSQL, of what this process derives.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.inner.files.directory
@@ -154,7 +172,7 @@ impl Store {
     /// Runs a question on one state of the database.
     pub(crate) fn reading<T, E: From<StoreError>>(
         &self,
-        question: impl FnOnce(&Database) -> Result<T, E>,
+        question: impl FnOnce(&dyn Reading) -> Result<T, E>,
     ) -> Result<T, E> {
         let Some(cancellation) = &self.cancellation else { return self.inner.reading(question) };
         self.check_cancelled()?;
@@ -171,21 +189,33 @@ impl Store {
 impl Inner {
     pub(crate) fn reading<T, E: From<StoreError>>(
         &self,
-        question: impl FnOnce(&Database) -> Result<T, E>,
+        question: impl FnOnce(&dyn Reading) -> Result<T, E>,
     ) -> Result<T, E> {
-        let idle = self.readers.lock().expect("no one panics with it").pop();
-        let database = match idle {
-            Some(database) => database,
-            None => Database::open_reader(&self.files.database())?,
-        };
-        database.run("BEGIN")?;
-        let answer = question(&database);
-        database.run("COMMIT")?;
-        self.return_reader(database);
+        let database = self.begun_reader()?;
+        let answer = question(&*database);
+        // A connection that fails now has answered all the same; another takes its place.
+        if database.end().is_ok() {
+            self.return_reader(database);
+        }
         answer
     }
 
-    fn return_reader(&self, database: Database) {
+    /// A connection that reads one state.
+    fn begun_reader(&self) -> Result<Box<dyn Reading>, StoreError> {
+        loop {
+            let idle = self.readers.lock().expect("no one panics with it").pop();
+            let Some(database) = idle else { break };
+            // An idle connection may have been cut: the next is tried.
+            if database.begin().is_ok() {
+                return Ok(database);
+            }
+        }
+        let database = self.backend.reader()?;
+        database.begin()?;
+        Ok(database)
+    }
+
+    fn return_reader(&self, database: Box<dyn Reading>) {
         let mut readers = self.readers.lock().expect("no one panics with it");
         if readers.len() < MOST_IDLE_READERS {
             readers.push(database);
@@ -211,7 +241,9 @@ impl Inner {
     /// Ends the writer and waits for it.
     fn end(&self) {
         let writing = self.writing.lock().expect("no one panics with it").take();
-        if let Some(Writing { queue, writer, checkpoints, search, shingles, _lock }) = writing {
+        if let Some(Writing { queue, writer, helper, stop_helper, search, shingles, _lock }) =
+            writing
+        {
             // The writer wakes the followers, and they tell the writer how far they are: all end when
             // the store lets go of them. A thread that panicked has told its clients.
             for following in [&search, &shingles] {
@@ -220,10 +252,13 @@ impl Inner {
                     let _ = committed.recv();
                 }
             }
+            if let Some(stop) = stop_helper {
+                stop();
+            }
             let _ = queue.enqueue(Request::End);
             let _ = writer.join();
             drop(queue);
-            let _ = checkpoints.join();
+            let _ = helper.join();
             for Following { notifier, thread } in [search, shingles] {
                 drop(notifier);
                 let _ = thread.join();

@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, mpsc};
 use wonbon_files::{ReplacedFile, create_private_directory, remove_leftovers};
 
 use super::{Following, Inner, Store, Writing};
-use crate::checkpoints::Checkpoints;
-use crate::database::Database;
 use crate::database_mark::{DatabaseMark, check_companions, refuse_left_over_logs};
 use crate::document::Added;
 use crate::error::StoreError;
@@ -18,16 +16,27 @@ use crate::params::{StoreParams, random_identity};
 use crate::prepare::{Prepared, Preparer};
 use crate::shared_index::SharedIndex;
 use crate::store_files::{StoreFiles, WriteLock};
+use crate::tables::{self, Backend, Counters, Reading, Sqlite, SqliteBackend};
 use crate::writer::Writer;
 use crate::writer_queue::WriterQueue;
 
 impl Store {
-    /// Makes a store in a directory, which is made too.
+    /// Makes a store in a directory, which is made too, or in the PostgreSQL of an address (`postgres://…`), here as
+    /// wherever a store is named.
     ///
     /// # Errors
     ///
     /// [`StoreError::AlreadyThere`], [`StoreError::ForeignLog`], [`StoreError::Io`], or the database's.
     pub fn create(directory: &Path, params: &StoreParams) -> Result<Self, StoreError> {
+        if Self::is_in_postgres(directory) {
+            return match Self::open_shared(directory, Some(params))? {
+                (store, true) => Ok(store),
+                (_, false) => {
+                    let path = Self::shown_place(directory).into();
+                    Err(StoreError::AlreadyThere { path })
+                }
+            };
+        }
         let files = StoreFiles { directory: directory.to_owned() };
         create_private_directory(directory)?;
         let lock = WriteLock::take(&files)?;
@@ -39,7 +48,7 @@ impl Store {
         // Under its own name only when it is whole.
         remove_leftovers(&files.database());
         let file = ReplacedFile::create_private(&files.database())?;
-        let database = Database::create(file.temporary(), params, &random_identity())?;
+        let database = Sqlite::create(file.temporary(), params, &random_identity())?;
         database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
         drop(database);
         file.commit_new()?;
@@ -53,6 +62,9 @@ impl Store {
     /// [`StoreError::NoStore`], [`StoreError::InUse`], [`StoreError::Damaged`], [`StoreError::ForeignLog`],
     /// [`StoreError::ParamsMismatch`] if this program would decide otherwise than the store did.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
+        if Self::is_in_postgres(directory) {
+            return Ok(Self::open_shared(directory, None)?.0);
+        }
         let files = StoreFiles { directory: directory.to_owned() };
         if !files.database().exists() {
             return Err(StoreError::NoStore { path: directory.to_owned() });
@@ -71,10 +83,14 @@ impl Store {
         directory: &Path,
         asked: Option<&StoreParams>,
     ) -> Result<Self, StoreError> {
-        match Self::open(directory) {
-            Err(StoreError::NoStore { .. }) => {
-                Self::create(directory, asked.unwrap_or(&StoreParams::default()))
-            }
+        let new = asked.cloned().unwrap_or_default();
+        let opened = match Self::is_in_postgres(directory) {
+            // Another process may make it at the same moment.
+            true => Self::open_shared(directory, Some(&new)).map(|(store, _)| store),
+            false => Self::open(directory),
+        };
+        match opened {
+            Err(StoreError::NoStore { .. }) => Self::create(directory, &new),
             Ok(store) => {
                 if let Some(asked) = asked {
                     store.params().check_asked(asked)?;
@@ -93,6 +109,10 @@ impl Store {
     /// As [`Store::open`], without [`StoreError::InUse`]; [`StoreError::Replaced`] if the derived files
     /// have to be rebuilt first.
     pub fn open_read_only(directory: &Path) -> Result<Self, StoreError> {
+        if Self::is_in_postgres(directory) {
+            // Others may write beside it: it follows them as one that writes does.
+            return Self::open(directory);
+        }
         let files = StoreFiles { directory: directory.to_owned() };
         if !files.database().exists() {
             return Err(StoreError::NoStore { path: directory.to_owned() });
@@ -100,8 +120,9 @@ impl Store {
         if !check_companions(&files)? {
             return Err(StoreError::Replaced { path: files.database() });
         }
-        let database = Database::open_reader(&files.database())?;
-        let (inner, _) = Inner::load(files, &database)?;
+        let backend = Arc::new(SqliteBackend { files: files.clone() });
+        let database = backend.reader()?;
+        let (inner, _) = Inner::load(files, backend, &*database)?;
         inner.return_reader(database);
         inner.open_search_reader()?;
         Ok(Store { inner: Arc::new(inner), cancellation: None })
@@ -112,17 +133,46 @@ impl Store {
         if !belongs {
             files.remove_derived()?;
         }
-        let mut database = Database::open_writer(&files.database())?;
+        let database = Sqlite::open_writer(&files.database())?;
         let mut mark = DatabaseMark::new(files.clone());
         if !belongs {
             mark.renew(&database)?;
         }
-        let (checkpoints, checkpointing) =
-            Checkpoints::take(&mut database.connection, &files.database())?;
-        let (inner, loaded) = Inner::load(files, &database)?;
+        let (database, checkpointing) = database.become_writer(&files, mark)?;
+        let backend = Arc::new(SqliteBackend { files: files.clone() });
+        let (inner, snapshot_mark) = Inner::load(files, backend, &database)?;
+        let counters = database.counters()?;
+        let run = Box::new(move || checkpointing.run());
+        let helper = Helper { name: "wonbon-log", run, stop: None };
+        inner.start(Box::new(database), counters, snapshot_mark, |_| helper, lock)
+    }
+}
+
+/// A thread beside the writer.
+pub(super) struct Helper {
+    pub(super) name: &'static str,
+    pub(super) run: Box<dyn FnOnce() + Send>,
+    /// What ends it, where dropping the writer does not.
+    pub(super) stop: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Inner {
+    /// Starts the threads of a store that writes.
+    pub(super) fn start(
+        self,
+        database: Box<dyn tables::Writing>,
+        counters: Counters,
+        snapshot_mark: u64,
+        helper: impl FnOnce(&WriterQueue) -> Helper,
+        lock: WriteLock,
+    ) -> Result<Store, StoreError> {
+        let mut inner = self;
+        inner.follows_changes = true;
+        inner.index.note_clock(counters.clock);
         let families = Families::new(
             database,
             inner.index.clone(),
+            counters,
             inner.params.rule,
             inner.preparer.clone(),
         )?;
@@ -138,8 +188,7 @@ impl Store {
             search_state.stored(added, prepared);
             shingle_state.stored(added.row, prepared);
         });
-        let writer =
-            Writer::new(families, mark, checkpoints, snapshot, loaded, stored, after_commit)?;
+        let writer = Writer::new(families, snapshot, snapshot_mark, stored, after_commit)?;
         let (queue, writer) = WriterQueue::new(writer);
         let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
@@ -152,28 +201,32 @@ impl Store {
         let search = inner.follower(inner.search_following(), &queue, &search_notifier)?;
         let shingles = inner.follower(inner.shingle_following(true), &queue, &shingle_notifier)?;
         let writer = start("wonbon-writer", Box::new(move || writer.run()))?;
-        let checkpoints = start("wonbon-log", Box::new(move || checkpointing.run()))?;
+        let Helper { name, run, stop: stop_helper } = helper(&queue);
+        let helper = start(name, run)?;
         let search = start("wonbon-search", Box::new(move || search.run(&search_woken)))?;
         let shingles = start("wonbon-shingles", Box::new(move || shingles.run(&shingles_woken)))?;
         *inner.writing.lock().expect("no one panics with it") = Some(Writing {
             queue,
             writer,
-            checkpoints,
+            helper,
+            stop_helper,
             search: Following { notifier: search_notifier, thread: search },
             shingles: Following { notifier: shingle_notifier, thread: shingles },
             _lock: lock,
         });
         Ok(Store { inner: Arc::new(inner), cancellation: None })
     }
-}
 
-impl Inner {
     /// Loads the part of a store that is kept in memory; returns the mark of the snapshot too.
-    fn load(files: StoreFiles, database: &Database) -> Result<(Self, u64), StoreError> {
+    pub(super) fn load(
+        files: StoreFiles,
+        backend: Arc<dyn Backend>,
+        database: &dyn Reading,
+    ) -> Result<(Self, u64), StoreError> {
         let params = database.params()?;
         let identity = database.identity()?;
         let snapshot = files.snapshot(&identity);
-        let LoadedIndex { index, snapshot_mark, rebuilt, .. } =
+        let LoadedIndex { index, applied, snapshot_mark, rebuilt } =
             load_index(database, &snapshot, params.features().1)?;
         let preparer = Preparer::new(&params)?;
         let inner = Inner {
@@ -181,13 +234,16 @@ impl Inner {
             params,
             identity,
             preparer,
-            index: Arc::new(SharedIndex::new(index)),
+            backend,
+            index: Arc::new(SharedIndex::new(index, applied)),
+            follows_changes: false,
             rebuilt,
             search: Arc::default(),
             shingles: Arc::default(),
             reading_shingles: Mutex::new(None),
             readers: Mutex::new(Vec::new()),
             counted: Mutex::default(),
+            turn_rate: Mutex::default(),
             writing: Mutex::new(None),
         };
         Ok((inner, snapshot_mark))
@@ -199,7 +255,7 @@ impl Inner {
         queue: &WriterQueue,
         notifier: &Notifier,
     ) -> Result<Follower<D>, StoreError> {
-        let database = Database::open_reader(&self.files.database())?;
+        let database = self.backend.reader()?;
         Ok(Follower {
             derived,
             database,

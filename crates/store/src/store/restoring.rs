@@ -18,12 +18,12 @@ use wonbon_files::{
 };
 
 use super::Store;
-use crate::database::{
-    BUSY_PATIENCE, Database, find_disagreements, is_of_store, open_immutable, vacuum_into,
-};
 use crate::database_mark::{check_companions, refuse_left_over_logs, separate};
 use crate::error::StoreError;
 use crate::store_files::{StoreFiles, WriteLock};
+use crate::tables::{
+    BUSY_PATIENCE, Sqlite, find_disagreements, is_of_store, open_immutable, vacuum_into,
+};
 
 /// What happens to an existing store in the directory to which a backup is restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,11 @@ impl Store {
     /// [`StoreError::AlreadyThere`]; [`StoreError::InUse`] if another backup is being written there;
     /// [`StoreError::DiskFull`] and the like.
     pub fn backup(&self, directory: &Path) -> Result<(), StoreError> {
-        let database = Database::open_writer(&self.inner.files.database())?;
+        if self.inner.backend.is_shared() {
+            return self.copy_from_here(directory);
+        }
+        Store::refuse_postgres(directory, "a backup")?;
+        let database = Sqlite::open_writer(&self.inner.files.database())?;
         copy_database(&database.connection, &StoreFiles { directory: directory.to_owned() })
     }
 
@@ -61,6 +65,8 @@ impl Store {
         directory: &Path,
         old: OldStore,
     ) -> Result<Option<PathBuf>, StoreError> {
+        Store::refuse_postgres(backup, "a backup")?;
+        Store::refuse_postgres(directory, "a restore")?;
         let source = StoreFiles { directory: backup.to_owned() };
         if !source.database().exists() {
             return Err(StoreError::NoStore { path: backup.to_owned() });
@@ -163,14 +169,14 @@ fn copy_database(from: &Connection, to: &StoreFiles) -> Result<(), StoreError> {
 /// Reads everything in a copy once: its pages, and every row and text with its checksum. Tables of an
 /// earlier version are brought to this one.
 fn check_copy(copy: &StoreFiles) -> Result<(), StoreError> {
-    let database = Database::open_writer(&copy.database())?;
+    let database = Sqlite::open_writer(&copy.database())?;
     if let Some(what) = database.integrity()?.into_iter().next() {
         return Err(database.damaged(what));
     }
     database.params()?;
     database.identity()?;
     let mut documents = 0;
-    database.for_each_record(|record| {
+    database.for_each_record(&mut |record| {
         documents += 1;
         database.text(record.row).map(drop)
     })?;

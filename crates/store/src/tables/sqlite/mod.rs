@@ -1,9 +1,9 @@
-//! The tables of a store, in SQLite: everything that is durable.
+//! The tables of a store in SQLite, in a file of their own, for one process that writes and any number that read.
 //!
 //! | table | holds | module |
 //! |---|---|---|
 //! | `meta` | the parameters of the store and its identity | here |
-//! | `documents` | one row per document: key, times, fingerprints of its content, features, verdict | [`record`], [`documents`] |
+//! | `documents` | one row per document: key, times, fingerprints of its content, features, verdict | [`rows`], [`documents`] |
 //! | `texts` | the core text of each document, compressed | [`texts`] |
 //! | `versions` | earlier versions of documents | [`texts`] |
 //! | `changes` | the outbox: which documents changed, in order, for everything derived from them | [`outbox`] |
@@ -22,17 +22,22 @@
 //! The database runs in WAL mode with `synchronous = FULL`: a commit costs one fsync, and readers never
 //! wait for the writer.
 
+mod backend;
 mod decisions;
 mod documents;
 #[cfg(test)]
 mod earlier_versions;
 #[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
 mod interrupted_migrations;
+mod listing;
 mod outbox;
-mod record;
+mod reading;
+mod rows;
 mod schema;
 mod sweeps;
 mod texts;
+mod times;
+mod writing;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -44,11 +49,12 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use wonbon_index::Row;
 use wonbon_progress::Cancellation;
 
+use super::Reading;
 use crate::error::StoreError;
 use crate::params::StoreParams;
-pub(crate) use decisions::find_disagreements;
-pub(crate) use record::{Record, Standing};
+pub(crate) use backend::SqliteBackend;
 use schema::{APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION, migrate};
+use writing::WriterState;
 
 /// The page cache of a connection, in KiB. It is small because SQLite, when a page of the index of keys was split,
 /// looks at every cached page at the end of the transaction (until the database has a gigabyte); with 128 MB this took
@@ -107,14 +113,16 @@ pub(crate) fn is_of_store(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// A connection to the database of a store.
 #[derive(Debug)]
-pub(crate) struct Database {
+pub(crate) struct Sqlite {
     pub(crate) connection: Connection,
     path: PathBuf,
     /// What stops the question that is being answered, if anything does.
     cancellation: Arc<Mutex<Option<Cancellation>>>,
+    /// Of the connection of the one writer.
+    writer: Option<WriterState>,
 }
 
-impl Database {
+impl Sqlite {
     /// Makes the tables of a new store.
     pub(crate) fn create(
         path: &Path,
@@ -196,7 +204,7 @@ impl Database {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         distrust(&connection)?;
         let cancellation = Arc::default();
-        let database = Database { connection, path: path.to_owned(), cancellation };
+        let database = Sqlite { connection, path: path.to_owned(), cancellation, writer: None };
         let wrong = |what: String| database.damaged(what);
         let number = |name: &str| -> Result<i32, StoreError> {
             database
@@ -294,8 +302,7 @@ impl Database {
 
     /// The identity of this store.
     pub(crate) fn identity(&self) -> Result<String, StoreError> {
-        self.meta("identity")?
-            .ok_or_else(|| self.damaged("it does not say what its identity is".to_owned()))
+        (self as &dyn Reading).identity()
     }
 
     /// Runs a statement that is run again and again and answers nothing.
@@ -331,11 +338,11 @@ mod tests {
     fn no_connection_trusts_the_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("documents.sqlite");
-        drop(Database::create(&path, &StoreParams::default(), "it").unwrap());
+        drop(Sqlite::create(&path, &StoreParams::default(), "it").unwrap());
         let opened = [
-            Database::open_writer(&path).unwrap().connection,
-            Database::open_reader(&path).unwrap().connection,
-            Database::open_checkpointer(&path).unwrap().connection,
+            Sqlite::open_writer(&path).unwrap().connection,
+            Sqlite::open_reader(&path).unwrap().connection,
+            Sqlite::open_checkpointer(&path).unwrap().connection,
             open_immutable(&path).unwrap(),
         ];
         for connection in opened {

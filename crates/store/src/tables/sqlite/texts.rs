@@ -3,13 +3,14 @@
 use rusqlite::{OptionalExtension, params};
 use wonbon_index::Row;
 
-use super::{Database, Record};
+use super::Sqlite;
+use super::times::time;
 use crate::error::StoreError;
 use crate::prepare::decompress;
 use crate::questions::OldVersion;
-use crate::time_columns::time;
+use crate::tables::Record;
 
-impl Database {
+impl Sqlite {
     /// The core text of a document.
     pub(crate) fn text(&self, row: Row) -> Result<String, StoreError> {
         let mut select = self.connection.prepare_cached("SELECT text FROM texts WHERE row = ?1")?;
@@ -43,6 +44,28 @@ impl Database {
         ])?;
         let sql = "UPDATE texts SET text = ?2 WHERE row = ?1";
         self.connection.prepare_cached(sql)?.execute((old.row.0, text))?;
+        Ok(())
+    }
+
+    /// Stores a version before the present one.
+    pub(super) fn put_version(
+        &self,
+        row: Row,
+        version: &OldVersion,
+        text: &[u8],
+    ) -> Result<(), StoreError> {
+        let sql = "INSERT INTO versions (row, version, created, stored, title, words, resemblance, \
+            text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        self.connection.prepare_cached(sql)?.execute(params![
+            row.0,
+            version.version,
+            version.created.as_microseconds(),
+            version.stored.as_microseconds(),
+            version.title,
+            version.words.map(|words| words as i64),
+            version.resemblance,
+            text,
+        ])?;
         Ok(())
     }
 

@@ -1,41 +1,27 @@
 //! Reads and writes rows of the table `documents`.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use rusqlite::{CachedStatement, OptionalExtension};
+use rusqlite::OptionalExtension;
 use wonbon_index::Row;
 use wonbon_time::Timestamp;
 
-use super::record::{COLUMNS, features_from_bytes};
-use super::{Database, Record};
+use super::Sqlite;
+use super::rows::COLUMNS;
+use super::times::optional_time;
 use crate::counts::Counts;
 use crate::error::StoreError;
 use crate::prepare::decompress;
-use crate::time_columns::optional_time;
+use crate::tables::record::{Record, features_from_bytes};
+use crate::tables::{ForEach, Whole};
 use wonbon_rule::Kind;
 
-/// Reads originals, with one statement for all.
-pub(crate) struct Originals<'d> {
-    database: &'d Database,
-    select: CachedStatement<'d>,
-}
+/// The entry of `meta` that keeps the number after one whose document, the last, was deleted. Everything derived that has
+/// missed the deletion would take the next document for the deleted one if the number were given again.
+const NEXT_ROW: &str = "next row";
 
-impl Originals<'_> {
-    /// The document of this number if it is an original, with its text and how many copies it has.
-    pub(crate) fn get(&mut self, row: Row) -> Result<Option<(Record, String, u64)>, StoreError> {
-        let mut rows = self.select.query([row.0])?;
-        let Some(found) = rows.next()? else { return Ok(None) };
-        let record = self.database.read_record(found)?;
-        if record.standing.kind != Kind::Original {
-            return Ok(None);
-        }
-        let text = found.get_ref(23)?.as_blob().ok().and_then(decompress);
-        let text = text.ok_or_else(|| self.database.damaged_row(row))?;
-        Ok(Some((record, text, found.get::<_, i64>(24)? as u64)))
-    }
-}
-
-impl Database {
+impl Sqlite {
     /// The document of this number.
     pub(crate) fn record(&self, row: Row) -> Result<Option<Record>, StoreError> {
         static BY_ROW: LazyLock<String> =
@@ -44,12 +30,12 @@ impl Database {
     }
 
     /// The document of this key.
-    pub(crate) fn record_by_key(&self, key: &str) -> Result<Option<Record>, StoreError> {
+    pub(super) fn record_by_key(&self, key: &str) -> Result<Option<Record>, StoreError> {
         self.one_record(&format!("SELECT {COLUMNS} FROM documents WHERE key = ?1"), [key])
     }
 
     /// The document at this address, which is another than its key; of several the latest stored.
-    pub(crate) fn record_by_address(&self, url: &str) -> Result<Option<Record>, StoreError> {
+    pub(super) fn record_by_address(&self, url: &str) -> Result<Option<Record>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM documents WHERE url = ?1 AND url <> key \
              ORDER BY stored DESC, row DESC LIMIT 1"
@@ -70,8 +56,8 @@ impl Database {
         }
     }
 
-    /// The way to many originals with all that is shown of them.
-    pub(crate) fn originals(&self) -> Result<Originals<'_>, StoreError> {
+    /// Those of these documents that are originals, with all that is shown of them.
+    pub(super) fn originals(&self, rows: &[Row]) -> Result<HashMap<Row, Whole>, StoreError> {
         static WHOLE: LazyLock<String> = LazyLock::new(|| {
             // The first of the columns is the row, the only one that both tables have.
             format!(
@@ -81,11 +67,24 @@ impl Database {
                  WHERE documents.row = ?1"
             )
         });
-        Ok(Originals { database: self, select: self.connection.prepare_cached(&WHOLE)? })
+        let mut select = self.connection.prepare_cached(&WHOLE)?;
+        let mut originals = HashMap::with_capacity(rows.len());
+        for &row in rows {
+            let mut found = select.query([row.0])?;
+            let Some(found) = found.next()? else { continue };
+            let record = self.read_record(found)?;
+            if record.standing.kind != Kind::Original {
+                continue;
+            }
+            let text = found.get_ref(23)?.as_blob().ok().and_then(decompress);
+            let text = text.ok_or_else(|| self.damaged_row(row))?;
+            originals.insert(row, (record, text, found.get::<_, i64>(24)? as u64));
+        }
+        Ok(originals)
     }
 
     /// The copies of an original, the earliest first.
-    pub(crate) fn family(&self, original: Row) -> Result<Vec<Row>, StoreError> {
+    pub(super) fn family(&self, original: Row) -> Result<Vec<Row>, StoreError> {
         let sql = "SELECT row FROM documents WHERE original = ?1 ORDER BY created, row";
         let mut select = self.connection.prepare_cached(sql)?;
         let rows = select.query_map([original.0], |row| row.get(0).map(Row))?;
@@ -93,21 +92,14 @@ impl Database {
     }
 
     /// How many copies an original has.
-    pub(crate) fn copies(&self, original: Row) -> Result<u64, StoreError> {
+    pub(super) fn copies(&self, original: Row) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM documents WHERE original = ?1";
         let mut select = self.connection.prepare_cached(sql)?;
         Ok(select.query_row([original.0], |row| row.get::<_, i64>(0))? as u64)
     }
 
-    /// The key of a document.
-    pub(crate) fn key(&self, row: Row) -> Result<String, StoreError> {
-        self.record(row)?
-            .map(|record| record.key)
-            .ok_or_else(|| self.damaged(format!("the original {} is missing", row.0)))
-    }
-
     /// The name of a document's shingle set; none if there is no such document.
-    pub(crate) fn shingle_set_name(&self, row: Row) -> Result<Option<u64>, StoreError> {
+    pub(super) fn shingle_set_name(&self, row: Row) -> Result<Option<u64>, StoreError> {
         let sql = "SELECT shingle_set_name FROM documents WHERE row = ?1";
         let mut select = self.connection.prepare_cached(sql)?;
         let name: Option<i64> = select.query_row([row.0], |row| row.get(0)).optional()?;
@@ -123,42 +115,41 @@ impl Database {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The number for the next new document.
-    pub(crate) fn next_row(&self) -> Result<u32, StoreError> {
-        let sql = "SELECT coalesce(max(row), 0) + 1 FROM documents";
-        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+    /// The number for the next new document: after all that were ever given.
+    pub(super) fn next_row(&self) -> Result<u32, StoreError> {
+        let next = self.row_after_last()?;
+        let kept = self.meta(NEXT_ROW)?.and_then(|text| text.parse().ok());
+        Ok(next.max(kept.unwrap_or(0)))
+    }
+
+    fn row_after_last(&self) -> Result<u32, StoreError> {
+        let mut select =
+            self.connection.prepare_cached("SELECT coalesce(max(row), 0) + 1 FROM documents")?;
+        Ok(select.query_row([], |row| row.get(0))?)
     }
 
     /// The latest creation of a copy.
-    pub(crate) fn latest_copy(&self) -> Result<Option<Timestamp>, StoreError> {
+    pub(super) fn latest_copy(&self) -> Result<Option<Timestamp>, StoreError> {
         let sql = "SELECT max(created) FROM documents WHERE original IS NOT NULL";
         Ok(self.connection.query_row(sql, [], |row| optional_time(row, 0))?)
-    }
-
-    /// The document a person means: by its key, or else by its address.
-    pub(crate) fn named(&self, name: &str) -> Result<Option<Record>, StoreError> {
-        match self.record_by_key(name)? {
-            Some(record) => Ok(Some(record)),
-            None => self.record_by_address(name),
-        }
     }
 }
 
 /// Scans.
-impl Database {
+impl Sqlite {
     /// Calls `each` with number and features of every original, in the order of their numbers.
-    pub(crate) fn for_each_original(
+    pub(super) fn for_each_original(
         &self,
-        each: impl FnMut(Row, Vec<u64>) -> Result<(), StoreError>,
+        each: ForEach<'_, (Row, Vec<u64>)>,
     ) -> Result<(), StoreError> {
         let kind = Kind::Original.number();
         self.for_each_features(&format!("kind = {kind}"), each)
     }
 
     /// Calls `each` with number and features of every copy whose shingles are not its original's.
-    pub(crate) fn for_each_differing_copy(
+    pub(super) fn for_each_differing_copy(
         &self,
-        each: impl FnMut(Row, Vec<u64>) -> Result<(), StoreError>,
+        each: ForEach<'_, (Row, Vec<u64>)>,
     ) -> Result<(), StoreError> {
         let kind = Kind::Copy.number();
         self.for_each_features(&format!("original IS NOT NULL AND kind = {kind}"), each)
@@ -167,7 +158,7 @@ impl Database {
     fn for_each_features(
         &self,
         which: &str,
-        mut each: impl FnMut(Row, Vec<u64>) -> Result<(), StoreError>,
+        each: ForEach<'_, (Row, Vec<u64>)>,
     ) -> Result<(), StoreError> {
         let sql = format!("SELECT row, features FROM documents WHERE {which} ORDER BY row");
         let mut select = self.connection.prepare(&sql)?;
@@ -176,16 +167,13 @@ impl Database {
             let row = Row(found.get(0)?);
             let bytes = found.get_ref(1)?.as_blob().map_err(|_| self.damaged_row(row))?;
             let features = features_from_bytes(row, bytes).ok_or_else(|| self.damaged_row(row))?;
-            each(row, features)?;
+            each((row, features))?;
         }
         Ok(())
     }
 
     /// Calls `each` with every document, in the order of their numbers.
-    pub(crate) fn for_each_record(
-        &self,
-        mut each: impl FnMut(Record) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn for_each_record(&self, each: ForEach<'_, Record>) -> Result<(), StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM documents ORDER BY row");
         let mut select = self.connection.prepare(&sql)?;
         let mut rows = select.query([])?;
@@ -215,7 +203,7 @@ impl Database {
     }
 
     /// How many sweeps there are, and how many documents are watched.
-    pub(crate) fn count_others(&self, counts: &mut Counts) -> Result<(), StoreError> {
+    pub(super) fn count_others(&self, counts: &mut Counts) -> Result<(), StoreError> {
         counts.sweeps = self.count("SELECT count(*) FROM sweeps")?;
         counts.watched = self.count("SELECT count(*) FROM watched")?;
         counts.latest_sweep = self.latest_sweep()?;
@@ -224,8 +212,8 @@ impl Database {
 }
 
 /// Writes.
-impl Database {
-    pub(crate) fn insert(&self, record: &Record, text: &[u8]) -> Result<(), StoreError> {
+impl Sqlite {
+    pub(super) fn insert(&self, record: &Record, text: &[u8]) -> Result<(), StoreError> {
         let sql = format!(
             "INSERT INTO documents ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
              ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)"
@@ -247,7 +235,10 @@ impl Database {
     }
 
     /// Removes a document, its versions, and what sweeps know of it.
-    pub(crate) fn delete(&self, record: &Record) -> Result<(), StoreError> {
+    pub(super) fn delete(&self, record: &Record) -> Result<(), StoreError> {
+        if self.row_after_last()? == record.row.0 + 1 {
+            self.set_meta(NEXT_ROW, &(record.row.0 + 1).to_string())?;
+        }
         for sql in [
             "DELETE FROM documents WHERE row = ?1",
             "DELETE FROM texts WHERE row = ?1",
