@@ -140,7 +140,8 @@ impl Engine<'_> {
             );
         }
         contexts.sort();
-        let number = |value: fn(&(i64, i64, i64, Vec<u8>)) -> i64| -> ArrayRef {
+        type Context = (i64, i64, i64, Vec<u8>);
+        let number = |value: fn(&Context) -> i64| -> ArrayRef {
             Arc::new(Int64Array::from_iter_values(contexts.iter().map(value)))
         };
         let others = contexts.iter().map(|row| Some((row.1 as usize) < self.others));

@@ -1,6 +1,10 @@
 //! Passages of files: every format is cut alike, nothing repeats afterwards, and the list is what an array of suffixes gives.
 
-#![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "clippy sees no test in what tests call"
+)]
 
 use std::collections::BTreeSet;
 use std::fs::File;

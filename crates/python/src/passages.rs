@@ -42,7 +42,7 @@ impl Rows {
         fields: &str,
     ) -> Result<Self, Failure> {
         let chosen: ChosenFields = parse(fields)?;
-        let data = Batches::of(data, "the data", &chosen, None)?;
+        let data = Batches::of(data, "the data", &chosen, None, false)?;
         let names = data.fields().clone();
         let against = against.map(|other| Batches::by(other, "`against`", &names)).transpose()?;
         Ok(Rows { data, against })
