@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession  # noqa: E402
 LONG = os.environ.get("WONBON_SPARK_LONG") == "1"
 CONNECT = os.environ.get("WONBON_SPARK_CONNECT") == "1"
 #: What starting a process of Spark may take on a busy machine.
-SECONDS = 180
+SECONDS = 900
 HEAP = "600m"
 
 
@@ -44,6 +44,8 @@ def settings(folder: pathlib.Path):
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        # A process that waits for a processor is not lost; one that is killed is seen at once.
+        "spark.network.timeout": "900s",
         "spark.executor.memory": HEAP,
         "spark.executor.cores": "1",
         "spark.driver.memory": "800m",
@@ -98,7 +100,7 @@ class Cluster:
         command = [str(self.home / "bin" / program), *arguments]
         environment = {**os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1"}
         # A test kills executors, one for each step.
-        environment["SPARK_MASTER_OPTS"] = "-Dspark.deploy.maxExecutorRetries=-1"
+        environment["SPARK_MASTER_OPTS"] = "-Dspark.deploy.maxExecutorRetries=-1 -Dspark.worker.timeout=900"
         with open(log, "wb") as out:
             process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
         self.processes.append(process)
