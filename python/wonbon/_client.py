@@ -186,8 +186,7 @@ class Client(Questions):
         `url`, a `text` or an `html`, and what else docs/formats.md names; columns that are called otherwise are named
         here. When the connection breaks, the rows without a verdict are sent again, and the others follow.
         """
-        named = {"text": text, "id": id, "created": order, "html": html, "url": url}
-        rows = _data.as_rows(data, {name: column for name, column in named.items() if column is not None})
+        rows = _data.as_rows(data, _data.named_columns(text, html, id, url, order))
         parameters = f"?{urlencode({'sweep': sweep})}" if sweep else ""
         address = f"{self._parts.path.rstrip('/')}/v1/documents{parameters}"
         stream = _Stream(rows)

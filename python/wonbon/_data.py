@@ -14,7 +14,7 @@ from ._texts import extract
 from ._wonbon import words
 from .errors import ColumnError, RequestError
 
-__all__ = ["as_rows", "as_stream", "select", "text_at"]
+__all__ = ["as_rows", "as_stream", "named_columns", "select", "text_at"]
 
 ROWS = 4096
 """Rows of a batch that is made of dictionaries, or asked for of another library."""
@@ -195,6 +195,14 @@ def select(data: Any, kept: Any, again: bool = False) -> Any:
     raise RequestError(
         f"rows cannot be kept in {type(data).__name__}: give it again if it can be read only once, or use the mask `.kept`"
     )
+
+
+def named_columns(
+    text: str | None, html: str | None, id: str | None, url: str | None, order: str | None
+) -> dict[str, str]:
+    """The columns that a caller names, by what they hold."""
+    named = {"text": text, "html": html, "id": id, "url": url, "created": order}
+    return {name: column for name, column in named.items() if column is not None}
 
 
 def _value(data: Any, row: int, column: str) -> object:

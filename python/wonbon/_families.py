@@ -214,11 +214,6 @@ def _request(**given: Any) -> str:
     return json.dumps({name: value for name, value in given.items() if value is not None})
 
 
-def _fields(text: str | None, html: str | None, id: str | None, url: str | None, order: str | None) -> dict[str, str]:
-    named = {"text": text, "html": html, "id": id, "url": url, "created": order}
-    return {name: column for name, column in named.items() if column is not None}
-
-
 def dedup(
     data: Any,
     *,
@@ -263,7 +258,7 @@ def dedup(
         engine=engine,
         keep=keep,
         dates=dates,
-        fields=_fields(text, html, id, url, order),
+        fields=_data.named_columns(text, html, id, url, order),
     )
     folder = tempfile.TemporaryDirectory(prefix="wonbon-")
     try:
@@ -327,7 +322,7 @@ def dedup_files(
         keep=keep,
         annotate=annotate,
         dates=dates,
-        fields=_fields(text, html, id, url, order),
+        fields=_data.named_columns(text, html, id, url, order),
     )
     told: dict[str, Any] = json.loads(
         _dedup_files(
@@ -372,7 +367,7 @@ def cluster_files(
         threshold=threshold,
         policy=policy,
         dates=dates,
-        fields=_fields(text, html, id, url, order),
+        fields=_data.named_columns(text, html, id, url, order),
     )
     told: dict[str, Any] = json.loads(
         _cluster_files(

@@ -251,8 +251,7 @@ class Store(Questions):
         progress: Progress | None = None,
     ) -> list[Verdict]:
         """Adds the rows of a table, in order. All of them are durable when this returns."""
-        named = {"text": text, "id": id, "created": order, "html": html, "url": url}
-        fields = json.dumps({name: column for name, column in named.items() if column is not None})
+        fields = json.dumps(_data.named_columns(text, html, id, url, order))
         told = self._core.add(
             _data.as_stream(data), fields, sweep=sweep, dates=dates, threads=threads, progress=progress
         )
