@@ -19,7 +19,7 @@ cd "$(dirname "$0")/.."
 SECTIONS=(
   "store-kills|4|a store killed 200 times with SIGKILL (40 in test.sh)"
   "store-threads|1|a million operations from eight threads (25,000 in test.sh)"
-  "store-history|1|a million concurrent operations explained by an order (6,000 in test.sh)"
+  "store-history|10|a million concurrent operations explained by an order (6,000 in test.sh)"
   "store-backups|1|100 backups and restores while others write (3 in test.sh)"
   "store-migrations|1|migrations stopped at every operation (six of each version in test.sh)"
   "index-colliding|1|a million documents with the same features, template or buckets among 18 bands (20,000 in test.sh)"

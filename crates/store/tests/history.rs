@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use wonbon_store::{By, Decision, Kind, NewDocument, OldStore, Store, StoreError, StoreParams};
 use wonbon_testkit::generate::random::Random;
+use wonbon_testkit::long::{self, number};
 use wonbon_time::Timestamp;
 
 const THREADS: u64 = 8;
@@ -22,10 +23,6 @@ const GROUPS: u64 = 24;
 const OPERATIONS_A_ROUND: u64 = 240;
 const KEYS: u64 = 4;
 const VARIANTS: u64 = 2;
-
-fn number(name: &str, usual: u64) -> u64 {
-    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
-}
 
 fn text(group: u64, variant: u64) -> String {
     let words = (0..20).map(|at| format!("g{group}v{variant}n{at}"));
@@ -227,15 +224,17 @@ fn every_answer_is_one_that_some_order_explains() {
     let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
     let clock = AtomicU64::new(0);
     let mut states: Vec<HashSet<Model>> = vec![HashSet::from([Model::default()]); GROUPS as usize];
-    let rounds = number("WONBON_OPERATIONS", 6000).div_ceil(OPERATIONS_A_ROUND);
-    let mut overlapping = 0;
+    let rounds = long::share(number("WONBON_OPERATIONS", 6000)).div_ceil(OPERATIONS_A_ROUND);
+    // Each part of a long form draws other operations.
+    let first = long::part().0 * rounds;
+    let (mut overlapping, mut operations) = (0, 0);
     for round in 0..rounds {
         let mut events: Vec<(u64, Event)> = std::thread::scope(|scope| {
             let running: Vec<_> = (0..THREADS)
                 .map(|thread| {
                     let (store, clock) = (&store, &clock);
                     scope.spawn(move || {
-                        let mut random = Random::new(7, round, thread);
+                        let mut random = Random::new(7, first + round, thread);
                         let mut events = Vec::new();
                         for _ in 0..OPERATIONS_A_ROUND / THREADS {
                             // Few groups at a time, so that operations meet.
@@ -255,6 +254,7 @@ fn every_answer_is_one_that_some_order_explains() {
                 .collect();
             running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
         });
+        operations += events.len() as u64;
         events.sort_by_key(|(group, event)| (*group, event.began));
         for of_group in events.chunk_by(|a, b| a.0 == b.0) {
             let group = of_group[0].0;
@@ -270,10 +270,13 @@ fn every_answer_is_one_that_some_order_explains() {
         }
     }
     assert!(overlapping as u64 > rounds, "operations did not meet: {overlapping}");
-    println!("{rounds} rounds, {overlapping} operations began before the one before had ended");
     let verified = store.verify().unwrap();
     assert_eq!(verified.differences, 0, "{:?}", verified.first);
     store.close().unwrap();
+    long::report(
+        "concurrent operations",
+        &[("tried", operations), ("overlapping", overlapping as u64), ("unexplained", 0)],
+    );
 }
 
 #[test]
@@ -351,4 +354,5 @@ fn a_backup_taken_while_others_write_is_a_commit_point() {
         stop.store(true, Ordering::SeqCst);
     });
     store.close().unwrap();
+    long::report("backups while others write", &[("tried", backups), ("lost", 0)]);
 }
