@@ -10,8 +10,8 @@
 //! (`run_folder`). The same run started again after a kill continues after the last finished part of
 //! step 1, or after steps 3 or 4 if these were finished.
 //!
-//! Memory: about 40 bytes a document must fit; everything else is done in pieces that fit what is
-//! given. Disk: eight bytes for each different shingle of each document, until the end of the run.
+//! Memory: 40 to 75 bytes a document must fit, more the more copies there are; everything else is
+//! done in pieces that fit what is given. Disk: eight bytes for each different shingle of each document, until the end of the run.
 
 mod decided;
 mod passages;
