@@ -7,7 +7,6 @@
 # Only our crates are instrumented. A run begins with fuzz/corpus and with what earlier runs found, which is kept
 # in target/fuzz/corpus; an input that breaks a promise is kept in fuzz/artifacts.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
 if [ "${1:-}" = --rustc ]; then
   # Called by cargo: rustc and its arguments follow.
@@ -22,6 +21,8 @@ if [ "${1:-}" = --rustc ]; then
     *) exec "$@" ;;
   esac
 fi
+
+cd "$(dirname "$0")/.."
 
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
