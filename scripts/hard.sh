@@ -162,8 +162,8 @@ awk -F ' [|] ' '$1 == "counted" {
 END {
   if (n) print "\n| counted | |\n|---|---|"
   for (i = 1; i <= n; i++) {
-    count = split(keys[names[i]], key, "|"); line = ""
-    for (j = 1; j <= count; j++) line = line (j > 1 ? ", " : "") sum[names[i], key[j]] " " key[j]
+    count = split(keys[names[i]], kept, "|"); line = ""
+    for (j = 1; j <= count; j++) line = line (j > 1 ? ", " : "") sum[names[i], kept[j]] " " kept[j]
     print "| " names[i] " | " line " |"
   }
 }' <<<"$counted"
