@@ -258,8 +258,10 @@ fn a_cut_at_any_byte_of_a_turn_stores_the_document_once() {
 fn sessions_that_are_ended_lose_nothing() {
     let Some(server) = support::server() else { return };
     let place = support::place();
+    // Sessions of this test only: others run beside it.
+    let address = format!("{}&application_name=ended", place.path().display());
     let stores: Vec<Store> =
-        (0..3).map(|_| Store::open_or_create(place.path(), None).unwrap()).collect();
+        (0..3).map(|_| Store::open_or_create(Path::new(&address), None).unwrap()).collect();
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let clients: Vec<_> = stores
@@ -279,7 +281,7 @@ fn sessions_that_are_ended_lose_nothing() {
             while !ended.load(Ordering::Relaxed) {
                 server.psql(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-                     WHERE application_name = 'wonbon' ORDER BY random() LIMIT 1",
+                     WHERE application_name = 'ended' ORDER BY random() LIMIT 1",
                 );
             }
         });
