@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from . import _data, _html
-from ._families import _fields, _paths, _request
+from ._families import _paths, _request
 from ._wonbon import Table, passages_table, remove_passages_table
 from ._wonbon import passages_files as _passages_files
 from ._wonbon import remove_passages_files as _remove_passages_files
@@ -175,7 +175,7 @@ def passages(
     with tempfile.TemporaryDirectory(prefix="wonbon-") as folder:
         found = passages_table(
             _data.as_stream(data),
-            json.dumps(_fields(text, html, id, url, None)),
+            json.dumps(_data.named_columns(text, html, id, url, None)),
             folder,
             words=words,
             min_documents=min_documents,
@@ -218,7 +218,7 @@ def remove_passages(
     with tempfile.TemporaryDirectory(prefix="wonbon-") as folder:
         left = remove_passages_table(
             _data.as_stream(data),
-            json.dumps(_fields(text, html, id, url, None)),
+            json.dumps(_data.named_columns(text, html, id, url, None)),
             folder,
             words=words,
             unit=unit,
@@ -254,7 +254,7 @@ def passages_files(
         _passages_files(
             _paths(inputs),
             os.fspath(output),
-            json.dumps(_fields(text, html, id, url, None)),
+            json.dumps(_data.named_columns(text, html, id, url, None)),
             words=words,
             min_documents=min_documents,
             places=places,
@@ -292,7 +292,7 @@ def remove_passages_files(
 ) -> dict[str, Any]:
     """`wonbon dedup --passages-only --passages WORDS`; with `copies_too` whole documents that are copies go first, as
     with `wonbon dedup --passages WORDS`. The same call continues after a kill."""
-    request = _request(inputs=[], keep=keep, annotate=annotate, fields=_fields(text, html, id, url, order))
+    request = _request(inputs=[], keep=keep, annotate=annotate, fields=_data.named_columns(text, html, id, url, order))
     told: dict[str, Any] = json.loads(
         _remove_passages_files(
             _paths(inputs),
