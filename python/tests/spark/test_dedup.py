@@ -39,7 +39,7 @@ def settings(spark):
         spark.conf.unset(name)
 
 
-@pytest.mark.parametrize("seed", range(200 if LONG else 5))
+@pytest.mark.parametrize("seed", range(200 if LONG else 4))
 def test_random_corpora(spark, settings, tmp_path, monkeypatch, seed):
     """Everything that must not change the result changes with the seed."""
     from wonbon.spark import _dedup, _peel
