@@ -442,7 +442,8 @@ class Job:
         return own.select(*told).union(judged.select(*told)).union(empty.select(*told))
 
     def verified_pairs(self) -> Any:
-        """Every verified pair of documents, the earlier one first; of the same set of shingles all pairs."""
+        """Every verified pair of documents; of the same set of shingles all pairs. ``earlier`` is the one whose
+        set of shingles occurred first."""
         everybody = self.members.select("document", "representative", "id", "other").union(
             self.representatives.selectExpr("document", "document as representative", "id", "other")
         )
