@@ -127,5 +127,5 @@ def test_a_store_names_the_passages_of_a_text(tmp_path):
         assert [one.text for one in found] == [NOTICE]
         place = found[0].places[0]
         assert (place.key, place.text) == ("notice", NOTICE)
-        assert found.complete and found.repeated == 15 and found.documents[0].key == "notice"
+        assert found.complete and found.repeated == 16 and found.documents[0].key == "notice"
         assert "<table>" in found._repr_html_()

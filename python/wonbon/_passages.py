@@ -170,7 +170,7 @@ def passages(
     >>> found[0].text, found[0].documents
     ('Sent from my phone, sorry', 2)
     >>> [(place.id, place.start, place.end) for place in found[0].places]
-    [('row:1', 5, 30), ('row:2', 4, 29)]
+    [('0', 5, 30), ('1', 4, 29)]
     """
     with tempfile.TemporaryDirectory(prefix="wonbon-") as folder:
         found = passages_table(
