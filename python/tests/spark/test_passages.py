@@ -32,7 +32,8 @@ def collected(left):
 @pytest.mark.parametrize("words, unit, partitions", [(8, "word", 3), (20, "line", 1), (5, "paragraph", 7)])
 def test_what_is_left(spark, tmp_path, words, unit, partitions):
     for seed in range(20 if LONG else 1):
-        rows = [(name, date, text.replace(" w", "\nw", 2)) for name, date, text in corpus(50 + words + seed)]
+        gap = "\n\n" if unit == "paragraph" else "\n"
+        rows = [(name, date, text.replace(" w", f"{gap}w", 2)) for name, date, text in corpus(50 + words + seed)]
         flags = ("--passages", str(words), "--unit", unit, "--min-left", "2")
         expected = left_by_program(tmp_path / f"local-{seed}", rows, *flags)
         assert any(text not in {text for _, _, text in rows} for _, text in expected)
