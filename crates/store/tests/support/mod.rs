@@ -26,6 +26,12 @@ pub(crate) fn cases(in_directories: u32) -> u32 {
     }
 }
 
+/// Whether the larger corpora are left out: where a store is in PostgreSQL they take minutes, and scripts/hard.sh asks for
+/// them by `WONBON_ALL_CORPORA`.
+pub(crate) fn leaves_out_large_corpora() -> bool {
+    in_postgres() && std::env::var_os("WONBON_ALL_CORPORA").is_none()
+}
+
 /// A place for a store, removed at the end.
 pub(crate) struct Place {
     directory: TempDir,
