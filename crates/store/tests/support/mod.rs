@@ -21,7 +21,8 @@ pub(crate) fn in_postgres() -> bool {
 /// How many random cases are tried: fewer where a store costs a schema and three handles.
 pub(crate) fn cases(in_directories: u32) -> u32 {
     match in_postgres() {
-        true => in_directories.div_ceil(8),
+        true if leaves_out_large_corpora() => in_directories.div_ceil(20),
+        true => in_directories.div_ceil(4),
         false => in_directories,
     }
 }
