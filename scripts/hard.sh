@@ -20,7 +20,7 @@ SECTIONS=(
   "store-kills|4|a store killed 200 times with SIGKILL (40 in test.sh)"
   "store-threads|1|a million operations from eight threads (25,000 in test.sh)"
   "store-history|10|a million concurrent operations explained by an order (6,000 in test.sh)"
-  "postgres|1|an instance on PostgreSQL killed 60 times, 1,500 cuts of a connection (6 and 60 in test.sh)"
+  "postgres|1|an instance on PostgreSQL killed 60 times, 1,500 cuts of a connection, all corpora (6, 60 and one in test.sh)"
   "store-backups|1|100 backups and restores while others write (3 in test.sh)"
   "store-migrations|1|migrations stopped at every operation (six of each version in test.sh)"
   "index-colliding|1|a million documents with the same features, template or buckets among 18 bands (20,000 in test.sh)"
@@ -49,6 +49,7 @@ hard_store_kills() { WONBON_KILLS=200 cargo test -p wonbon-store --test crash --
 hard_store_threads() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --test threads; }
 hard_postgres() {
   WONBON_KILLS=60 WONBON_CUTS=1500 cargo test -p wonbon-store --test postgres_handles
+  WONBON_ALL_CORPORA=1 cargo test -p wonbon-store --test postgres
 }
 hard_python_corpora() { WONBON_ALL_CORPORA=1 bash scripts/python.sh -k shared_corpus; }
 hard_python_wheel() { bash scripts/wheel.sh; }

@@ -55,6 +55,9 @@ fn slow_best(originals: &[(Vec<u64>, usize)], features: &[u64], needed: usize) -
 }
 
 fn stream(name: &str) {
+    if support::leaves_out_large_corpora() && name != "ko-petitions.jsonl.zst" {
+        return;
+    }
     let Some(path) = corpus(name) else { return };
     let posts = posts(&path);
     let directory = support::place();
