@@ -46,6 +46,43 @@ def test_a_process_may_fork_after_use():
         assert pool.map(in_child, [WORDS] * 8) == [wanted] * 8
 
 
+def test_a_process_that_was_forked_while_others_work_ends():
+    """The threads that work are not in the child, whose interpreter must not wait for them."""
+    child = run_child(
+        """
+        import os, sys, threading, wonbon
+        begun, done = threading.Event(), threading.Event()
+        def texts():
+            while not done.is_set():
+                yield "one two three four five six seven " * 20
+                begun.set()
+        threads = [threading.Thread(target=lambda: wonbon.sketch(texts())) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        begun.wait()
+        for _ in range(30):
+            child = os.fork()
+            if child == 0:
+                assert len(wonbon.sketch(["one two three"])) == 1
+                sys.exit(7)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        done.set()
+        """
+    )
+    _, err = child.communicate(timeout=120)
+    assert child.returncode == 0, err
+
+
+def test_what_an_answer_keeps_on_disk_stays_when_a_forked_process_ends():
+    families = wonbon.dedup([WORDS, WORDS + " again"], threshold=0.5, engine="exact")
+    child = os.fork()
+    if child == 0:
+        families.__dict__.clear()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert families.again(0.6).summary["copies"] == 1
+
+
 def annotate(rows):
     found = wonbon.dedup(rows["text"], threads=2)
     return {"kind": found.table.column("kind"), "words": [len(wonbon.words(text)) for text in rows["text"]]}

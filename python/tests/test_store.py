@@ -1,6 +1,7 @@
 """Stores, services and streams: the same answers from all three."""
 
 import datetime
+import inspect
 import json
 import os
 import re
@@ -113,6 +114,39 @@ def test_a_document_without_a_name_is_refused_and_can_be_checked(store):
     store.add("0", FERRY)
     assert store.check(FERRY).original == "0"
     assert store.check(FERRY, key="0").original is None
+
+
+def test_a_store_and_a_client_have_the_same_methods():
+    shared = [name for name in dir(wonbon.AnyStore) if not name.startswith("_")]
+    assert len(shared) > 20
+    for name in shared:
+        documented = inspect.getdoc(getattr(wonbon.AnyStore, name))
+        for kind in (wonbon.Store, wonbon.Client):
+            assert inspect.getdoc(getattr(kind, name)), (kind, name)
+            told = [inspect.signature(getattr(one, name)).parameters for one in (kind, wonbon.AnyStore)]
+            assert list(told[0]) == list(told[1]) and documented, (kind, name)
+    only = {name for name in dir(wonbon.Store) if not name.startswith("_")} - set(shared)
+    assert only == {"restore"}
+
+
+def test_a_store_that_was_forked_is_refused_and_left_alone(store):
+    store.add("ferry", FERRY)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            try:
+                store.add("bread", BREAD)
+            except wonbon.RequestError as error:
+                code = 0 if "before this process was forked" in str(error) else 2
+            # Neither waits for threads that are not here.
+            store.close()
+            store.__dict__.clear()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert store.add("copy", FERRY + " Really.").original == "ferry" and len(store) == 2
 
 
 def test_a_redirect_is_noted_with_its_sweep(store):
@@ -261,6 +295,34 @@ def test_a_table_of_any_kind_is_added_to_a_service(service):
         list(service.add_many([ROWS[0], 7]))
 
 
+def test_pages_in_any_charset_are_the_same_for_both(service, store):
+    page = f"<html><meta charset=euc-kr><title>배</title><nav><a href=/>처음</a></nav><main><p>{'나루의 배 ' * 20}</p></main>"
+    given = page.encode("euc-kr")
+    for one in (service, store):
+        assert one.add("a", html=given).verdict == "original"
+        assert [verdict.original for verdict in one.add_many([{"id": "b", "html": given}])] == ["a"]
+        assert [verdict.original for verdict in one.add_stream(iter([{"id": "c", "html": given}]))] == ["a"]
+        assert one.check(html=given).original == "a" and one.check(html=given).key == "(unnamed)"
+        assert one.get("a").text == ("나루의 배 " * 20).strip() and one.get("a").title == "배"
+    while service.status()["search_behind"] > 0:
+        pass
+    assert len(service.similar(html=given)) == len(store.similar(html=given)) == 3
+    for one in (service, store):
+        assert one.add_many([{"id": "d", "text": b"some bytes"}])[0].verdict == "original"
+        with pytest.raises(wonbon.RequestError, match="`text`"):
+            one.add_many([{"id": "e", "text": b"\x89PNG\r\n\x1a\n" + bytes(100)}])
+    with pytest.raises(wonbon.RequestError, match="a service knows by the token who decides"):
+        service.decide("a", "original", who="ann")
+
+
+def test_progress_of_adds_is_told_by_both(service, store):
+    for one in (service, store):
+        told = []
+        one.add_many([{"id": str(at), "text": f"{FERRY} {at}"} for at in range(50)], progress=lambda *at: told.append(at))
+        assert all(phase == "add" for phase, _, _ in told)
+    assert told is not None and len(service) == len(store) == 50
+
+
 def test_a_large_family_comes_as_a_whole(service):
     list(service.add_many({"id": f"{at:03}", "text": f"{FERRY} {at}"} for at in range(130)))
     assert len(service.family("000")) == 130
@@ -275,7 +337,7 @@ def test_verdicts_come_while_rows_are_sent(service):
         assert sent.wait(30)
         yield ROWS[2]
 
-    verdicts = service.add_many(rows())
+    verdicts = service.add_stream(rows())
     assert next(verdicts).key == "ferry"
     sent.set()
     assert next(verdicts).original == "ferry"

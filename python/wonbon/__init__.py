@@ -7,9 +7,11 @@ speaks Arrow, a list, or an iterator of either; no table library has to be insta
 from __future__ import annotations
 
 import atexit
+import os
 
 from ._answers import (
     Answer,
+    Backup,
     Changes,
     Copies,
     DecisionEntry,
@@ -31,6 +33,7 @@ from ._answers import (
     WatchList,
     WatchReports,
 )
+from ._any_store import AnyStore
 from ._client import Client
 from ._families import Explanation, Families, Mask, cluster_files, dedup, dedup_files
 from ._passages import (
@@ -59,6 +62,7 @@ from ._wonbon import (
     words,
 )
 from ._wonbon import end as _end
+from ._wonbon import forked as _forked
 from .errors import (
     ColumnError,
     DamagedError,
@@ -73,9 +77,13 @@ __version__ = VERSION
 
 # Threads of ours that work in the background leave the interpreter alone from here on.
 atexit.register(_end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 __all__ = [
     "Answer",
+    "AnyStore",
+    "Backup",
     "Changes",
     "Cleaned",
     "Client",

@@ -9,6 +9,7 @@ from . import _html
 
 __all__ = [
     "Answer",
+    "Backup",
     "Changes",
     "Copies",
     "DecisionEntry",
@@ -403,6 +404,13 @@ class Decisions(Answer):
 
     decisions: list[Answer]
     next: str | None
+
+
+class Backup(Answer):
+    """A backup that was made: the directory or the name that was asked for, and the bytes of its database."""
+
+    name: str
+    database_bytes: int
 
 
 class Status(Answer):

@@ -9,14 +9,16 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from . import _data
-from ._answers import Answer, DecisionEntry, Document, Status, Verdict
-from ._store import Questions, one_row
+from ._answers import Backup, DecisionEntry, Document, Verdict
+from ._any_store import AnyStore
+from ._progress import telling
 from .errors import EnvironmentFailedError, RequestError, ServiceError, UnknownDocumentError, WonbonError
+from .typing import Progress
 
 __all__ = ["Client"]
 
@@ -80,7 +82,7 @@ class _Stream:
                 raise
 
 
-class Client(Questions):
+class Client(AnyStore):
     """A service of `wonbon serve`.
 
     A request is sent again when the connection breaks or the service is busy, if nothing comes of sending it twice:
@@ -155,40 +157,31 @@ class Client(Questions):
             told = self._json("GET", f"{path}?{urlencode(asked)}" if asked else path)
         return told
 
-    def add(
-        self,
-        key: str | None = None,
-        text: str | None = None,
-        *,
-        html: str | None = None,
-        sweep: str | None = None,
-        **described: Any,
-    ) -> Verdict:
-        """Adds a document, and says whether it copies an earlier one. It is durable when this returns."""
-        parameters = f"?{urlencode({'sweep': sweep})}" if sweep else ""
-        return Verdict.of(self._json("POST", f"/v1/documents{parameters}", one_row(key, text, html, described)))
+    def _address(self, path: str, how: Mapping[str, str]) -> str:
+        return f"{path}?{urlencode(how)}" if how else path
 
-    def add_many(
-        self,
-        data: Any,
-        *,
-        text: str | None = None,
-        id: str | None = None,
-        order: str | None = None,
-        html: str | None = None,
-        url: str | None = None,
-        sweep: str | None = None,
-    ) -> Iterator[Verdict]:
-        """Adds the rows of a table as a stream: verdicts come in their order, each as soon as its document is
-        durable.
+    def _add(self, row: dict[str, Any], how: dict[str, str]) -> dict[str, Any]:
+        told: dict[str, Any] = self._json("POST", self._address("/v1/documents", how), _data.as_json(row))
+        return told
 
-        `data` is a table of any kind, or dictionaries that may come while verdicts go out. A row has an `id` or a
-        `url`, a `text` or an `html`, and what else docs/formats.md names; columns that are called otherwise are named
-        here. When the connection breaks, the rows without a verdict are sent again, and the others follow.
-        """
-        rows = _data.as_rows(data, _data.named_columns(text, html, id, url, order))
-        parameters = f"?{urlencode({'sweep': sweep})}" if sweep else ""
-        address = f"{self._parts.path.rstrip('/')}/v1/documents{parameters}"
+    def _add_rows(
+        self, data: Any, columns: dict[str, str], how: dict[str, str], threads: int | None, progress: Progress | None
+    ) -> list[dict[str, Any]]:
+        # The service has its own threads: `threads` limits those of this process, which uses one.
+        told: list[dict[str, Any]] = []
+        with telling(progress) as tell:
+            for one in self._answers(_data.as_rows(data, columns), how):
+                told.append(one)
+                tell("add", len(told), 0)
+        return told
+
+    def _add_stream(self, rows: Iterator[dict[str, Any]], how: dict[str, str]) -> Iterator[Verdict]:
+        return map(Verdict.of, self._answers(rows, how))
+
+    def _answers(self, rows: Iterator[dict[str, Any]], how: dict[str, str]) -> Iterator[dict[str, Any]]:
+        """What the service says of rows, in their order. When the connection breaks, the rows without a verdict are
+        sent again, and the others follow."""
+        address = self._parts.path.rstrip("/") + self._address("/v1/documents", how)
         stream = _Stream(rows)
         wait, tries = 0.1, 0
         while True:
@@ -204,7 +197,7 @@ class Client(Questions):
                     raise EnvironmentFailedError(sentence) from broken.__cause__
                 time.sleep(broken.wait or wait * 3**tries)
 
-    def _verdicts(self, address: str, stream: _Stream) -> Iterator[Verdict]:
+    def _verdicts(self, address: str, stream: _Stream) -> Iterator[dict[str, Any]]:
         """The verdicts of what a stream still has to send, over one connection."""
         connection = self._connection()
         sender: threading.Thread | None = None
@@ -231,7 +224,7 @@ class Client(Questions):
                 if "code" in told:
                     raise _problem(told.get("status", 0), line)
                 stream.take()
-                yield Verdict.of(told)
+                yield told
             sender.join()
             if stream.failed:
                 raise stream.failed
@@ -256,19 +249,14 @@ class Client(Questions):
             if sender:
                 sender.join()
 
-    def check(
-        self, text: str | None = None, *, key: str | None = None, html: str | None = None, **described: Any
-    ) -> Verdict:
-        """What would be said of a document; nothing is stored."""
-        told = self._json("POST", "/v1/check", one_row(key or "unnamed", text, html, described))
-        return Verdict.of({"key": key or "", **told})
+    def _check(self, row: dict[str, Any], how: dict[str, str]) -> dict[str, Any]:
+        told: dict[str, Any] = self._json("POST", self._address("/v1/check", how), _data.as_json(row))
+        return told
 
     def get(self, key: str) -> Document:
-        """A stored document. `UnknownDocumentError` if there is none."""
         return Document.of(self._json("GET", f"/v1/documents/{quote(key, safe='')}"))
 
     def family(self, key: str) -> list[Document]:
-        """A document's original and all its copies."""
         documents: list[Document] = []
         asked = {"key": key, "limit": "100"}
         while True:
@@ -278,21 +266,7 @@ class Client(Questions):
                 return documents
             asked["cursor"] = told["next"]
 
-    def __contains__(self, key: object) -> bool:
-        if not isinstance(key, str):
-            return False
-        try:
-            self.get(key)
-        except UnknownDocumentError:
-            return False
-        return True
-
-    def __len__(self) -> int:
-        count: int = self.status()["documents"]
-        return count
-
     def delete(self, key: str) -> bool:
-        """Removes a document with all its versions; whether it was there."""
         try:
             self._send("DELETE", f"/v1/documents/{quote(key, safe='')}")
         except UnknownDocumentError:
@@ -300,16 +274,16 @@ class Client(Questions):
         return True
 
     def watch(self, key: str) -> None:
-        """Watches a document for copies that differ by a little."""
         self._json("POST", "/v1/watch", {"key": key})
 
     def unwatch(self, key: str) -> None:
-        """Watches a document no more."""
         self._send("DELETE", f"/v1/watch?{urlencode({'key': key})}")
 
-    def decide(self, key: str, decision: str | None, *, reason: str | None = None) -> DecisionEntry | None:
-        """A person's decision: `original`, `not-a-copy`, or None to take the last one back. Who decides is who
-        the token belongs to."""
+    def decide(
+        self, key: str, decision: str | None, *, who: str | None = None, reason: str | None = None
+    ) -> DecisionEntry | None:
+        if who is not None:
+            raise RequestError("a service knows by the token who decides: leave out `who`")
         given: dict[str, Any] = {"key": key, **({"reason": reason} if reason else {})}
         if decision is None:
             told = self._json("POST", "/v1/decisions/undo", given, tries=1)
@@ -317,14 +291,8 @@ class Client(Questions):
             told = self._json("POST", "/v1/decisions", {**given, "decision": decision}, tries=1)
         return None if told is None else DecisionEntry(told)
 
-    def status(self) -> Status:
-        """How many documents there are, what decides, and what the store takes."""
-        return Status(self._json("GET", "/v1/status"))
-
-    def backup(self, name: str) -> Answer:
-        """Writes a copy of the store under a name, in the directory that the service was started with
-        (`--backups`), as of one moment, while others read and write."""
-        return Answer(self._json("POST", "/v1/backup", {"name": name}, tries=1))
+    def backup(self, where: str) -> Backup:
+        return Backup(self._json("POST", "/v1/backup", {"name": where}, tries=1))
 
     def close(self) -> None:
         """Nothing stays open between requests."""

@@ -5,16 +5,17 @@ A new kind of table needs one class here. Whatever has `__arrow_c_stream__` need
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ._texts import extract
-from ._wonbon import words
+from ._wonbon import decode, words
 from .errors import ColumnError, RequestError
 
-__all__ = ["as_rows", "as_stream", "named_columns", "select", "text_at"]
+__all__ = ["as_json", "as_rows", "as_stream", "named_columns", "select", "text_at"]
 
 ROWS = 4096
 """Rows of a batch that is made of dictionaries, or asked for of another library."""
@@ -57,6 +58,13 @@ def _column(column: Any) -> Any:
     return list(column) if isinstance(column, Iterable) else column
 
 
+def _without_arrow(data: Any) -> bool:
+    """Whether what pandas has is read value by value: only pyarrow makes it speak Arrow."""
+    return _is(data, "pandas", "DataFrame", "Series") and (
+        not hasattr(data, "__arrow_c_stream__") or importlib.util.find_spec("pyarrow") is None
+    )
+
+
 def as_stream(data: Any) -> Any:
     """What the Rust side reads: an object that speaks Arrow, a dictionary of columns, or an iterator of either."""
     if _is(data, "pyspark.sql", "DataFrame"):
@@ -69,6 +77,10 @@ def as_stream(data: Any) -> Any:
         return data.with_format("arrow").iter(batch_size=ROWS)
     if _is(data, "pyarrow.dataset", "Dataset") or _is(data, "pyarrow._dataset", "Dataset"):
         return data.to_batches()
+    if _without_arrow(data):
+        if _is(data, "pandas", "Series"):
+            return _of_items(_column(data))
+        return {str(name): _column(column) for name, column in data.items()}
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return data
     if isinstance(data, Mapping):
@@ -78,8 +90,8 @@ def as_stream(data: Any) -> Any:
     return _of_items(data)
 
 
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as JSON has it: times as text, nothing for what is missing."""
+def as_json(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as JSON has it: times and bytes as text, nothing for what is missing."""
     told = {}
     for name, value in row.items():
         # What is no time and no number is not equal to itself.
@@ -90,10 +102,8 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
         elif hasattr(value, "item"):
             value = value.item()
         elif isinstance(value, bytes):
-            try:
-                value = value.decode()
-            except UnicodeDecodeError:
-                raise ColumnError(f"`{name}` holds bytes that are not UTF-8; a service takes text") from None
+            if (value := decode(value)) is None:
+                raise ColumnError(f"a row has a field `{name}` with binary content")
         told[name] = value
     return told
 
@@ -132,7 +142,7 @@ def as_rows(data: Any, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
                 raise ColumnError(f"there is no column `{column}` for `{name}` in row {number}")
         named = {name: row[column] for name, column in columns.items()}
         rest = {name: value for name, value in row.items() if name not in columns.values()}
-        yield _plain({**rest, **named})
+        yield as_json({**rest, **named})
 
 
 def _as_mask(kept: Sequence[bool]) -> Any:
@@ -223,6 +233,14 @@ def _value(data: Any, row: int, column: str) -> object:
         return data[column][row].as_py() if column in data.schema.names else None
     if _is(data, "pyarrow", "ChunkedArray", "Array"):
         return data[row].as_py()
+    if _is(data, "pyarrow.dataset", "Dataset") or _is(data, "pyarrow._dataset", "Dataset"):
+        return data.take([row], columns=[column])[column][0].as_py() if column in data.schema.names else None
+    if _is(data, "duckdb", "DuckDBPyRelation"):
+        quoted = column.replace('"', '""')
+        found = data.project(f'"{quoted}"').limit(1, offset=row).fetchall() if column in data.columns else None
+        return found[0][0] if found else None
+    if _is(data, "datasets", "IterableDataset"):
+        return next(iter(data.skip(row))).get(column)
     if isinstance(data, Mapping):
         if column not in data:
             return None

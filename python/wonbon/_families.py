@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import tempfile
 import webbrowser
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
 from . import _data, _html
+from ._folder import Folder
+from ._table import TableAnswer
 from ._texts import Comparison, compare
 from ._wonbon import FamilyCore, Table, dedup_table
 from ._wonbon import cluster_files as _cluster_files
@@ -94,34 +95,21 @@ class _Found:
                 self.copies.setdefault(original, []).append(id)
 
 
-class Families:
+class Families(TableAnswer):
     """The families of a table: one row for each of its rows, in its order.
 
     It is an Arrow table with the columns id, kind, family, original and resemblance: hand it to
     `pyarrow.table`, `polars.DataFrame`, `duckdb` or `pandas`.
     """
 
-    def __init__(self, core: FamilyCore, data: Any, against: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
+    def __init__(self, core: FamilyCore, data: Any, against: Any, folder: Folder) -> None:
+        super().__init__(core.table)
         self._core = core
         self._data = data
         self._against = against
         # Holds what `again` needs; goes when the last answer that was made of it goes.
         self._folder = folder
         self._found: _Found | None = None
-
-    @property
-    def table(self) -> Table:
-        """The table itself."""
-        return self._core.table
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        return self.table.__arrow_c_schema__()
-
-    def __len__(self) -> int:
-        return len(self.table)
 
     @property
     def kept(self) -> Mask:
@@ -260,7 +248,7 @@ def dedup(
         dates=dates,
         fields=_data.named_columns(text, html, id, url, order),
     )
-    folder = tempfile.TemporaryDirectory(prefix="wonbon-")
+    folder = Folder()
     try:
         core = dedup_table(
             _data.as_stream(data),
@@ -275,7 +263,7 @@ def dedup(
             progress=progress,
         )
     except BaseException:
-        folder.cleanup()
+        folder.remove()
         raise
     return Families(core, data, against, folder)
 

@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from . import _data, _html
 from ._families import _paths, _request
+from ._table import TableAnswer
 from ._wonbon import Table, passages_table, remove_passages_table
 from ._wonbon import passages_files as _passages_files
 from ._wonbon import remove_passages_files as _remove_passages_files
@@ -51,29 +52,15 @@ class RepeatedPassage:
     places: list[PassagePlace] = field(repr=False)
 
 
-class Passages(Sequence[RepeatedPassage]):
+class Passages(TableAnswer, Sequence[RepeatedPassage]):
     """The passages of a table, those that would save most first.
 
     It is an Arrow table, too, with the columns text, words, bytes, occurrences, documents, saved and places (JSON).
     """
 
     def __init__(self, table: Table) -> None:
-        self._table = table
+        super().__init__(table)
         self._rows: list[dict[str, Any]] | None = None
-
-    @property
-    def table(self) -> Table:
-        """The table itself."""
-        return self._table
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._table.__arrow_c_stream__(requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        return self._table.__arrow_c_schema__()
-
-    def __len__(self) -> int:
-        return len(self._table)
 
     @overload
     def __getitem__(self, at: int) -> RepeatedPassage: ...
@@ -99,28 +86,11 @@ def _passage(row: dict[str, Any]) -> RepeatedPassage:
     return RepeatedPassage(**{**row, "places": places})
 
 
-class Cleaned:
+class Cleaned(TableAnswer):
     """Texts without the passages that occurred before, row by row.
 
     It is an Arrow table, too, with the columns id, text, removed (JSON), words_left and kept.
     """
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    @property
-    def table(self) -> Table:
-        """The table itself."""
-        return self._table
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._table.__arrow_c_stream__(requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        return self._table.__arrow_c_schema__()
-
-    def __len__(self) -> int:
-        return len(self._table)
 
     @property
     def texts(self) -> list[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Callable
 
 from . import _html
+from .typing import Progress
 
-__all__ = ["Bar"]
+__all__ = ["Bar", "telling"]
 
 OFTEN = 0.1
 """Seconds between two changes of the bar."""
@@ -20,7 +23,8 @@ def _notebook() -> Any:
     """IPython's way to show things, if a notebook runs this."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    if type(shell).__name__ != "ZMQInteractiveShell":
+    # Hosted notebooks have a shell of their own that is one of these.
+    if not any(kind.__name__ == "ZMQInteractiveShell" for kind in type(shell).__mro__):
         return None
     import IPython.display
 
@@ -70,3 +74,19 @@ class Bar:
         # What a longer line has left behind is overwritten.
         print("\r" + text.ljust(self._length), end="", file=sys.stderr, flush=True)
         self._length = len(text)
+
+
+@contextlib.contextmanager
+def telling(progress: Progress | None) -> Iterator[Callable[[str, int, int], object]]:
+    """What a caller says with `progress=`, as a function; a bar is closed at the end."""
+    if not isinstance(progress, bool):
+        yield progress or (lambda phase, done, total: None)
+        return
+    bar = Bar() if progress else None
+    whole = False
+    try:
+        yield bar or (lambda phase, done, total: None)
+        whole = True
+    finally:
+        if bar:
+            bar.close(whole)

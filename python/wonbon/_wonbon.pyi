@@ -17,11 +17,13 @@ __all__ = [
     "VERSION",
     "cluster_files",
     "compare_json",
+    "decode",
     "dedup_files",
     "dedup_table",
     "end",
     "extract_column",
     "extract_json",
+    "forked",
     "join",
     "join_digests",
     "passages_files",
@@ -57,6 +59,7 @@ __all__ = [
 VERSION: str
 
 def end() -> None: ...
+def forked() -> None: ...
 def run_program(arguments: Sequence[str]) -> int: ...
 def extract_json(page: str | bytes, url: str | None = None) -> str: ...
 def compare_json(
@@ -68,6 +71,9 @@ def compare_json(
     seed: int | bytes | None = None,
     diff: bool = False,
 ) -> str: ...
+def decode(bytes: bytes) -> str | None:
+    """Bytes in any charset as text, as those of a column are read; None if they are no text."""
+
 def words(text: str) -> list[str]:
     """The words of a text in normal form."""
 
@@ -258,6 +264,7 @@ class StoreCore:
         fields: str,
         *,
         named: bool = True,
+        dates: str | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[str]: ...

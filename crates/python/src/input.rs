@@ -16,13 +16,15 @@ use std::sync::Arc;
 use arrow_array::builder::{LargeBinaryBuilder, LargeStringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StructArray, TimestampMicrosecondArray,
+    Array, ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StructArray,
+    TimestampMicrosecondArray,
 };
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyList, PyString,
+    PyBool, PyByteArray, PyBytes, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyList,
+    PyString, PyTzInfo,
 };
 
 use crate::capsule::{self, Imported};
@@ -220,7 +222,7 @@ impl Strings {
             self.push_bytes(content.as_bytes());
         } else if let Ok(content) = item.cast::<PyByteArray>() {
             self.push_bytes(&content.to_vec());
-        } else if item.is_none() {
+        } else if is_missing(item) {
             match &mut self.bytes {
                 Some(bytes) => bytes.append_null(),
                 None => self.texts.append_null(),
@@ -312,7 +314,7 @@ fn array_of_list(name: &str, values: &Bound<'_, PyAny>) -> Result<ArrayRef, Fail
     let values = values
         .cast::<PyList>()
         .map_err(|_| Failure::column(format!("column `{name}` is no list")))?;
-    let first = values.iter().find(|value| !value.is_none());
+    let first = values.iter().find(|value| !is_missing(value));
     let is_string = |value: &Bound<'_, PyAny>| {
         value.is_instance_of::<PyString>()
             || value.is_instance_of::<PyBytes>()
@@ -330,32 +332,64 @@ fn array_of_list(name: &str, values: &Bound<'_, PyAny>) -> Result<ArrayRef, Fail
             .unwrap_or_else(|| Arc::new(LargeStringBuilder::new().finish())));
     };
     if first.is_instance_of::<PyBool>() {
-        let row = values.iter().position(|value| !value.is_none()).unwrap_or(0);
+        let row = values.iter().position(|value| !is_missing(&value)).unwrap_or(0);
         return Err(wrong(row, &first));
     }
     let numbers = |value: &Bound<'_, PyAny>| value.extract::<f64>();
-    let floats = values.iter().any(|value| value.is_instance_of::<PyFloat>());
+    let floats =
+        values.iter().any(|value| value.is_instance_of::<PyFloat>() && !is_missing(&value));
     if first.is_instance_of::<PyDateTime>() {
         return Ok(Arc::new(
-            collect(values, wrong, |value| {
-                Ok((value.call_method0("timestamp")?.extract::<f64>()? * 1e6).round() as i64)
-            })?
-            .into_iter()
-            .collect::<TimestampMicrosecondArray>()
-            .with_timezone("UTC"),
+            collect(values, wrong, microseconds)?
+                .into_iter()
+                .collect::<TimestampMicrosecondArray>()
+                .with_timezone("UTC"),
         ));
+    }
+    if first.is_instance_of::<PyDate>() {
+        let days = |value: &Bound<'_, PyAny>| {
+            let days: i32 = value.call_method0("toordinal")?.extract()?;
+            Ok(days - DAYS_TO_1970)
+        };
+        return Ok(Arc::new(collect(values, wrong, days)?.into_iter().collect::<Date32Array>()));
     }
     if first.is_instance_of::<PyFloat>() || floats {
         return Ok(Arc::new(
             collect(values, wrong, numbers)?.into_iter().collect::<Float64Array>(),
         ));
     }
-    if first.is_instance_of::<PyInt>() {
+    // Whole numbers of Python, and those of numpy.
+    if first.hasattr("__index__")? {
         let whole = |value: &Bound<'_, PyAny>| value.extract::<i64>();
         return Ok(Arc::new(collect(values, wrong, whole)?.into_iter().collect::<Int64Array>()));
     }
-    let row = values.iter().position(|value| !value.is_none()).unwrap_or(0);
+    let row = values.iter().position(|value| !is_missing(&value)).unwrap_or(0);
     Err(wrong(row, &first))
+}
+
+/// The ordinal of 1970-01-01 in Python's calendar.
+const DAYS_TO_1970: i32 = 719_163;
+
+/// A time as microseconds since 1970. One without a zone is UTC, as in a table of Arrow, whatever zone this machine is in.
+fn microseconds(value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let py = value.py();
+    let aware = if value.getattr(intern!(py, "tzinfo"))?.is_none() {
+        let zone = PyDict::new(py);
+        zone.set_item("tzinfo", PyTzInfo::utc(py)?)?;
+        value.call_method("replace", (), Some(&zone))?
+    } else {
+        value.clone()
+    };
+    Ok((aware.call_method0("timestamp")?.extract::<f64>()? * 1e6).round() as i64)
+}
+
+/// Whether a value stands for nothing: None, and what table libraries put in its place (NaN, NaT, NA).
+fn is_missing(value: &Bound<'_, PyAny>) -> bool {
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return number.value().is_nan();
+    }
+    let has_value = value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>();
+    value.is_none() || (!has_value && matches!(name_of(value).as_str(), "NaTType" | "NAType"))
 }
 
 fn collect<T>(
@@ -364,7 +398,7 @@ fn collect<T>(
     convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
 ) -> Result<Vec<Option<T>>, Failure> {
     let convert_one = |(row, value): (usize, Bound<'_, PyAny>)| {
-        if value.is_none() {
+        if is_missing(&value) {
             return Ok(None);
         }
         if value.is_instance_of::<PyBool>() {

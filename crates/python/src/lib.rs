@@ -84,10 +84,10 @@ mod _wonbon {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::texts::{compare_json, extract_column, extract_json, shingles, words};
+    use super::texts::{compare_json, decode, extract_column, extract_json, shingles, words};
 
     #[pymodule_export]
-    use super::watched::end;
+    use super::watched::{end, forked};
 
     /// The version of the package.
     #[pymodule_export]

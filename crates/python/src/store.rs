@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use pyo3::prelude::*;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use wonbon_app::AppError;
 use wonbon_app::answers;
 use wonbon_app::intake::{Intake, IntakeError, Outcome, ReadyDocument, SubmittedDocument};
@@ -26,39 +25,58 @@ use wonbon_time::{Dates, Timestamp};
 
 use crate::batches::Batches;
 use crate::failure::{Class, Failure};
+use crate::families::parse as asked;
 use crate::options;
 use crate::watched;
 
 /// An open store.
+///
+/// A store has threads, which a forked process does not have. So there every use is refused, and the copy of the store
+/// is neither closed nor dropped: either would wait for those threads for ever.
 #[pyclass(frozen, module = "wonbon._wonbon")]
 pub(crate) struct StoreCore {
     /// None once it was closed.
     store: RwLock<Option<Store>>,
+    /// The process that opened it.
+    process: u32,
     /// How long opening took.
     open_seconds: f64,
 }
 
-/// An open store that cannot be closed meanwhile.
-struct Open<'a>(RwLockReadGuard<'a, Option<Store>>);
+/// An open store that cannot be closed meanwhile; none in another process.
+struct Open<'a>(Option<RwLockReadGuard<'a, Option<Store>>>);
 
 impl Open<'_> {
     fn get(&self) -> Result<&Store, Failure> {
-        self.0.as_ref().ok_or_else(|| Failure::request("the store is closed"))
+        let store = self.0.as_ref().ok_or_else(|| {
+            Failure::request("the store was opened before this process was forked: open it here")
+        })?;
+        store.as_ref().ok_or_else(|| Failure::request("the store is closed"))
     }
 }
 
 impl StoreCore {
+    fn is_from_here(&self) -> bool {
+        self.process == std::process::id()
+    }
+
     fn open(&self) -> Open<'_> {
-        Open(self.store.read().unwrap_or_else(PoisonError::into_inner))
+        let read = || self.store.read().unwrap_or_else(PoisonError::into_inner);
+        Open(self.is_from_here().then(read))
+    }
+}
+
+impl Drop for StoreCore {
+    fn drop(&mut self) {
+        if !self.is_from_here() {
+            let store = self.store.get_mut().unwrap_or_else(PoisonError::into_inner);
+            std::mem::forget(store.take());
+        }
     }
 }
 
 fn told(answer: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(answer).map_err(|error| Failure::request(error.to_string()))
-}
-
-fn asked<T: DeserializeOwned>(question: &str) -> Result<T, Failure> {
-    serde_json::from_str(question).map_err(|error| Failure::request(error.to_string()))
 }
 
 fn date(name: &'static str, text: Option<&str>) -> Result<Option<Timestamp>, Failure> {
@@ -128,11 +146,14 @@ impl StoreCore {
             }
         }
         let open_seconds = started.elapsed().as_secs_f64();
-        Ok(StoreCore { store: RwLock::new(Some(store)), open_seconds })
+        Ok(StoreCore { store: RwLock::new(Some(store)), process: std::process::id(), open_seconds })
     }
 
     /// Closes the store: everything acknowledged is durable already.
     fn close(&self, py: Python<'_>) -> Result<(), Failure> {
+        if !self.is_from_here() {
+            return Ok(());
+        }
         py.detach(|| {
             let store = self.store.write().unwrap_or_else(PoisonError::into_inner).take();
             store.map_or(Ok(()), |store| Ok(store.close()?))
@@ -211,24 +232,27 @@ impl StoreCore {
 
     /// What would be said of the rows of a table; nothing is stored.
     /// `named`: whether what the row is called is the name of a document that may be stored.
-    #[pyo3(signature = (data, fields, *, named = true, threads = None, progress = None))]
+    #[pyo3(signature = (data, fields, *, named = true, dates = None, threads = None, progress = None))]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword in Python")]
     fn check(
         &self,
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
         fields: &str,
         named: bool,
+        dates: Option<&str>,
         threads: Option<i64>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> Result<Vec<String>, Failure> {
         let chosen: ChosenFields = asked(fields)?;
         let batches = Batches::of(data, "the data", &chosen, None, false)?;
+        let dates = wonbon_app::parameters::dates(dates)?;
         let threads = options::threads(threads)?;
         let names = batches.fields().clone();
         watched::run(py, progress, |watched| {
             let open = self.open();
             let store = open.get()?;
-            let intake = Intake::new(store);
+            let intake = Intake::new(store).with_dates(dates);
             let reading = TableReading {
                 fields: &names,
                 ranking: None,

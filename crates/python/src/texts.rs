@@ -11,6 +11,7 @@ use arrow_schema::{DataType, Field, Schema};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use wonbon_app::compare::{CompareConfig, ComparedTexts, TextToCompare};
+use wonbon_documents::is_binary;
 use wonbon_documents::ordered::for_each_ordered;
 use wonbon_progress::Progress;
 use wonbon_sketch::FeatureParams;
@@ -45,6 +46,14 @@ fn read(cell: Cell<'_>, url: Option<&str>) -> CoreText {
         },
         Cell::Bytes(bytes) => core_text(bytes, None, url),
     }
+}
+
+/// Bytes in any charset as text, as those of a column are read; none if they are no text.
+#[pyfunction]
+pub(crate) fn decode(py: Python<'_>, bytes: &[u8]) -> Option<String> {
+    py.detach(|| {
+        (!is_binary(bytes)).then(|| wonbon_text::decode::decode(bytes, None).text.into_owned())
+    })
 }
 
 /// The core text of a page and what it says of itself, as JSON.

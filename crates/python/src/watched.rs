@@ -70,6 +70,12 @@ pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     done
 }
 
+/// This process was forked: no thread of its parent is here.
+#[pyfunction]
+pub(crate) fn forked() {
+    ATTACHED.store(0, Ordering::SeqCst);
+}
+
 /// From now on nobody of ours asks for the interpreter. Called when it is about to end.
 #[pyfunction]
 pub(crate) fn end(py: Python<'_>) {
