@@ -4,6 +4,7 @@
 # free-threaded one cannot load it and builds its own.
 #
 #     scripts/wheel.sh            (PYTHONS="python3.10 python3.14t" for more interpreters)
+#     WONBON_PROFILE=dev scripts/wheel.sh     the same of a build that the tests have made already
 #
 # The package must bring the program, ask for no other package and import none.
 set -euo pipefail
@@ -19,7 +20,9 @@ if [ ! -e "$work/tools/fetched" ]; then
   touch "$work/tools/fetched"
 fi
 
-"$work/tools/bin/maturin" build --release --quiet --out "$work/wheels"
+profile="${WONBON_PROFILE:-release}"
+export MATURIN_PEP517_ARGS="--profile $profile"
+"$work/tools/bin/maturin" build --profile "$profile" --quiet --out "$work/wheels"
 wheel="$(echo "$work"/wheels/*.whl)"
 echo "$(basename "$wheel"), $(stat -c %s "$wheel") bytes"
 "$work/tools/bin/auditwheel" show "$wheel" | tee "$work/audit"

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -56,6 +57,18 @@ def test_a_join_is_the_double_loop(records, threshold):
         if i < j and a and b and len(a & b) / len(a | b) >= float(threshold)
     }
     assert found == wanted
+    lists = pa.array([list(one) for one in records], pa.list_(pa.string()))
+    for column in (lists, lists.cast(pa.large_list(pa.string_view())), pa.table({"tokens": lists}), pl.Series(lists)):
+        assert pairs_of(wonbon.join(column, threshold=threshold)) == wanted
+
+
+def test_numbers_as_tokens_are_the_same_in_lists_and_columns():
+    records = [[1, 2, 3], [2, 3, 4], [], [-1]]
+    wanted = pairs_of(wonbon.join(records, threshold=0.5))
+    assert wanted == {(0, 1): 0.5}
+    for kind in (pa.int64(), pa.int32()):
+        assert pairs_of(wonbon.join(pa.array([*records[:2], None, [-1]], pa.list_(kind)), threshold=0.5)) == wanted
+    assert pairs_of(wonbon.join(records, pa.array([["4", "3", "2"]]), threshold=1)) == {(1, 0): 1.0}
 
 
 def test_a_join_of_texts_is_that_of_the_program(tmp_path):

@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 
+import datasets
 import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +44,10 @@ def columns(texts):
     yield "table", pa.table({"text": chunks})
     yield "batches", (pa.record_batch({"text": array[at : at + 1]}) for at in range(len(texts)))
     yield "reader", pa.table({"text": chunks}).to_reader()
+    yield "lazy polars", pl.DataFrame({"text": texts}, schema={"text": pl.String}).lazy()
+    yield "datasets", datasets.Dataset.from_dict({"text": texts})
+    yield "dataset of pyarrow", pyarrow.dataset.dataset(pa.table({"text": chunks}))
+    yield "series of pandas", pd.Series(texts)
     yield "polars", pl.Series(texts, dtype=pl.String)
     yield "polars frame", pl.DataFrame({"text": texts}, schema={"text": pl.String})
     yield "pandas", pd.DataFrame({"text": texts})

@@ -29,10 +29,10 @@ from ._answers import (
     WatchList,
     WatchReports,
 )
-from .errors import UnknownDocumentError
+from .errors import RequestError, UnknownDocumentError
 from .typing import Progress
 
-__all__ = ["AnyStore"]
+__all__ = ["AnyStore", "checked_text"]
 
 Self = TypeVar("Self", bound="AnyStore")
 
@@ -40,9 +40,22 @@ FIELDS = ("url", "created", "published", "title", "site", "author", "language")
 """What a document may have beside its key and its content."""
 
 
+TEXTS = ("text", "html", "key", "q", "cursor", "site", "language", "since", "after", "before")
+"""Arguments of questions that are texts,"""
+COUNTS = ("limit", "least_words")
+"""and those that are numbers of things."""
+
+
 def _given(**values: Any) -> dict[str, Any]:
     """Those arguments that were given."""
     return {name: value for name, value in values.items() if value is not None}
+
+
+def checked_text(name: str, value: Any) -> str:
+    """An argument that must be a text."""
+    if not isinstance(value, str):
+        raise RequestError(f"`{name}` is a `str`, not {type(value).__name__}")
+    return value
 
 
 def _row(key: str | None, text: str | None, html: str | bytes | None, described: dict[str, Any]) -> dict[str, Any]:
@@ -50,6 +63,8 @@ def _row(key: str | None, text: str | None, html: str | bytes | None, described:
     for name in described:
         if name not in FIELDS:
             raise TypeError(f"a document has no `{name}`; it may have {', '.join(FIELDS)}")
+    if text is None and html is None:
+        raise RequestError("a document has a `text` or an `html`")
     return _given(id=key, text=text, html=html, **described)
 
 
@@ -172,7 +187,13 @@ class AnyStore(ABC):
         return count
 
     def _about(self, name: str, text: str | None, **question: Any) -> dict[str, Any]:
-        return self._ask(name, _data.as_json(_given(text=text, **question)))
+        asked = _data.as_json(_given(text=text, **question))
+        for argument, value in asked.items():
+            if argument in TEXTS:
+                checked_text(argument, value)
+            if argument in COUNTS and not (isinstance(value, int) and value >= 0):
+                raise RequestError(f"`{argument}` is a whole number, not {value!r}")
+        return self._ask(name, asked)
 
     def search(
         self,

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from . import _data
 from ._answers import Backup, DecisionEntry, Document, Verdict
-from ._any_store import AnyStore
+from ._any_store import AnyStore, checked_text
 from ._progress import telling
 from .errors import EnvironmentFailedError, RequestError, ServiceError, UnknownDocumentError, WonbonError
 from .typing import Progress
@@ -254,11 +254,11 @@ class Client(AnyStore):
         return told
 
     def get(self, key: str) -> Document:
-        return Document.of(self._json("GET", f"/v1/documents/{quote(key, safe='')}"))
+        return Document.of(self._json("GET", f"/v1/documents/{quote(checked_text('key', key), safe='')}"))
 
     def family(self, key: str) -> list[Document]:
         documents: list[Document] = []
-        asked = {"key": key, "limit": "100"}
+        asked = {"key": checked_text("key", key), "limit": "100"}
         while True:
             told = self._json("GET", f"/v1/family?{urlencode(asked)}")
             documents.extend(Document.of(one) for one in told["documents"])
@@ -268,23 +268,23 @@ class Client(AnyStore):
 
     def delete(self, key: str) -> bool:
         try:
-            self._send("DELETE", f"/v1/documents/{quote(key, safe='')}")
+            self._send("DELETE", f"/v1/documents/{quote(checked_text('key', key), safe='')}")
         except UnknownDocumentError:
             return False
         return True
 
     def watch(self, key: str) -> None:
-        self._json("POST", "/v1/watch", {"key": key})
+        self._json("POST", "/v1/watch", {"key": checked_text("key", key)})
 
     def unwatch(self, key: str) -> None:
-        self._send("DELETE", f"/v1/watch?{urlencode({'key': key})}")
+        self._send("DELETE", f"/v1/watch?{urlencode({'key': checked_text('key', key)})}")
 
     def decide(
         self, key: str, decision: str | None, *, who: str | None = None, reason: str | None = None
     ) -> DecisionEntry | None:
         if who is not None:
             raise RequestError("a service knows by the token who decides: leave out `who`")
-        given: dict[str, Any] = {"key": key, **({"reason": reason} if reason else {})}
+        given: dict[str, Any] = {"key": checked_text("key", key), **({"reason": reason} if reason else {})}
         if decision is None:
             told = self._json("POST", "/v1/decisions/undo", given, tries=1)
         else:

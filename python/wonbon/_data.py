@@ -29,9 +29,17 @@ def _is(data: object, module: str, *names: str) -> bool:
     return any((module.partition(".")[0], name) in kinds for name in names)
 
 
-def _batches_of_rows(rows: Iterator[Mapping[str, Any]]) -> Iterator[dict[str, list[Any]]]:
+def _checked_row(number: int, row: Any) -> Mapping[str, Any]:
+    """A row that is a dictionary, as the first one was."""
+    if not isinstance(row, Mapping):
+        raise RequestError(f"row {number} is no dictionary but {type(row).__name__}")
+    return row
+
+
+def _batches_of_rows(rows: Iterator[Any]) -> Iterator[dict[str, list[Any]]]:
     """Rows as batches of columns: those of the first row, and those that later rows of the batch add."""
-    while taken := list(itertools.islice(rows, ROWS)):
+    checked = itertools.starmap(_checked_row, enumerate(rows))
+    while taken := list(itertools.islice(checked, ROWS)):
         names = dict.fromkeys(name for row in taken for name in row)
         yield {name: [row.get(name) for row in taken] for name in names}
 
@@ -65,6 +73,16 @@ def _without_arrow(data: Any) -> bool:
     )
 
 
+def _with_texts_for_nothing(data: Any) -> Any:
+    """What polars has, columns of nothing but nulls as texts: it hands out such columns as no reader of Arrow expects."""
+    import polars
+
+    if _is(data, "polars", "Series"):
+        return data.cast(polars.String) if data.dtype == polars.Null else data
+    empty = [name for name, kind in data.schema.items() if kind == polars.Null]
+    return data.with_columns(polars.col(empty).cast(polars.String)) if empty else data
+
+
 def as_stream(data: Any) -> Any:
     """What the Rust side reads: an object that speaks Arrow, a dictionary of columns, or an iterator of either."""
     if _is(data, "pyspark.sql", "DataFrame"):
@@ -72,7 +90,9 @@ def as_stream(data: Any) -> Any:
     if _is(data, "datasets", "DatasetDict", "IterableDatasetDict"):
         raise RequestError("a dataset of several splits: choose one, such as data['train']")
     if _is(data, "polars", "LazyFrame"):
-        return data.collect()
+        data = data.collect()
+    if _is(data, "polars", "DataFrame", "Series"):
+        return _with_texts_for_nothing(data)
     if _is(data, "datasets", "Dataset", "IterableDataset"):
         return data.with_format("arrow").iter(batch_size=ROWS)
     if _is(data, "pyarrow.dataset", "Dataset") or _is(data, "pyarrow._dataset", "Dataset"):
@@ -135,8 +155,7 @@ def as_rows(data: Any, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     else:
         rows = data
     for number, row in enumerate(rows):
-        if not isinstance(row, Mapping):
-            raise RequestError(f"row {number} is no dictionary but {type(row).__name__}")
+        row = _checked_row(number, row)
         for name, column in columns.items():
             if column not in row:
                 raise ColumnError(f"there is no column `{column}` for `{name}` in row {number}")
@@ -151,12 +170,33 @@ def _as_mask(kept: Sequence[bool]) -> Any:
     return pyarrow.array(kept)
 
 
+def _check_rows(rows: int, kept: Sequence[bool]) -> None:
+    """Refuses a table that is not as long as the one that was decided."""
+    if rows != len(kept):
+        raise RequestError(f"there are {rows:,} rows in the table, {len(kept):,} in the families")
+
+
 def _kept_batches(batches: Iterable[Any], kept: Sequence[bool]) -> Iterator[Any]:
     """The rows of batches that are kept."""
     at = 0
     for batch in batches:
-        yield batch.filter(_as_mask(kept[at : at + batch.num_rows]))
+        mask = kept[at : at + batch.num_rows]
         at += batch.num_rows
+        if len(mask) < batch.num_rows:
+            _check_rows(at, kept)
+        yield batch.filter(_as_mask(mask))
+    _check_rows(at, kept)
+
+
+def _kept_items(items: Iterable[Any], kept: Sequence[bool]) -> Iterator[Any]:
+    """The items of an iterator that are kept."""
+    at = 0
+    for at, item in enumerate(items, 1):
+        if at > len(kept):
+            break
+        if kept[at - 1]:
+            yield item
+    _check_rows(at, kept)
 
 
 def select(data: Any, kept: Any, again: bool = False) -> Any:
@@ -164,35 +204,25 @@ def select(data: Any, kept: Any, again: bool = False) -> Any:
     for what can be read only once."""
     if _is(data, "polars", "LazyFrame"):
         return select(data.collect(), kept).lazy()
-    if _is(data, "polars", "DataFrame", "Series"):
-        import polars
-
-        return data.filter(polars.Series(kept))
-    if _is(data, "pandas", "DataFrame", "Series"):
-        return data[kept.__array__()]
-    if _is(data, "datasets", "Dataset"):
-        return data.select([row for row, keep in enumerate(kept) if keep])
-    if _is(data, "datasets", "IterableDataset"):
-        wanted = list(kept)
-        return data.filter(lambda _row, at: wanted[at], with_indices=True)
-    if _is(data, "pyarrow", "Table", "RecordBatch", "ChunkedArray", "Array"):
-        return data.filter(_as_mask(kept))
     if _is(data, "pyarrow.dataset", "Dataset") or _is(data, "pyarrow._dataset", "Dataset"):
         import pyarrow.dataset
 
-        return pyarrow.dataset.dataset(data.to_table().filter(_as_mask(kept)))
+        return pyarrow.dataset.dataset(select(data.to_table(), kept))
     if _is(data, "duckdb", "DuckDBPyRelation"):
         import duckdb
 
-        return duckdb.from_arrow(data.to_arrow_table().filter(_as_mask(kept)))
-    if _is(data, "numpy", "ndarray"):
-        return data[kept.__array__()]
+        return duckdb.from_arrow(select(data.to_arrow_table(), kept))
     if isinstance(data, Mapping):
         return {name: select(column, kept) for name, column in data.items()}
-    if isinstance(data, tuple):
-        return tuple(itertools.compress(data, kept))
-    if isinstance(data, list):
-        return list(itertools.compress(data, kept))
+    if _is(data, "datasets", "IterableDataset"):
+        wanted: list[bool] = list(kept)
+
+        def keep(_row: Any, at: int) -> bool:
+            if at >= len(wanted):
+                _check_rows(at + 1, wanted)
+            return wanted[at]
+
+        return data.filter(keep, with_indices=True)
     if again and _is(data, "pyarrow", "RecordBatchReader"):
         import pyarrow
 
@@ -201,7 +231,22 @@ def select(data: Any, kept: Any, again: bool = False) -> Any:
         first = list(itertools.islice(data, 1))
         items = itertools.chain(first, data)
         in_batches = bool(first) and hasattr(first[0], "num_rows")
-        return _kept_batches(items, kept) if in_batches else itertools.compress(items, kept)
+        return _kept_batches(items, kept) if in_batches else _kept_items(items, kept)
+    if hasattr(data, "__len__"):
+        _check_rows(data.num_rows if _is(data, "pyarrow", "Table", "RecordBatch") else len(data), kept)
+    if _is(data, "polars", "DataFrame", "Series"):
+        import polars
+
+        return data.filter(polars.Series(kept))
+    if _is(data, "pandas", "DataFrame", "Series") or _is(data, "numpy", "ndarray"):
+        return data[kept.__array__()]
+    if _is(data, "datasets", "Dataset"):
+        return data.select([row for row, keep in enumerate(kept) if keep])
+    if _is(data, "pyarrow", "Table", "RecordBatch", "ChunkedArray", "Array"):
+        return data.filter(_as_mask(kept))
+    if isinstance(data, (list, tuple)):
+        taken = itertools.compress(data, kept)
+        return tuple(taken) if isinstance(data, tuple) else list(taken)
     raise RequestError(
         f"rows cannot be kept in {type(data).__name__}: give it again if it can be read only once, or use the mask `.kept`"
     )

@@ -17,7 +17,7 @@ from ._texts import Comparison, compare
 from ._wonbon import FamilyCore, Table, dedup_table
 from ._wonbon import cluster_files as _cluster_files
 from ._wonbon import dedup_files as _dedup_files
-from .errors import UnknownDocumentError
+from .errors import EnvironmentFailedError, RequestError, UnknownDocumentError
 from .typing import Progress
 
 __all__ = ["Explanation", "Families", "Mask", "cluster_files", "dedup", "dedup_files"]
@@ -179,8 +179,11 @@ class Families(TableAnswer):
         texts = [self._text_of(row) or "" for row in self._core.rows_in_report()]
         page = self._core.report(texts)
         where = os.path.abspath(os.path.join(self._folder.name, "report.html") if path is None else os.fspath(path))
-        with open(where, "w", encoding="utf-8") as file:
-            file.write(page)
+        try:
+            with open(where, "w", encoding="utf-8") as file:
+                file.write(page)
+        except OSError as error:
+            raise EnvironmentFailedError(f"could not write {where}: {error.strerror}") from None
         if show:
             webbrowser.open(pathlib.Path(where).as_uri())
         return where
@@ -251,10 +254,10 @@ def dedup(
     folder = Folder()
     try:
         core = dedup_table(
-            _data.as_stream(data),
+            data,
             request,
             folder.name,
-            against=None if against is None else _data.as_stream(against),
+            against=against,
             pairs=pairs,
             shingle=shingle,
             seed=seed,
@@ -272,6 +275,14 @@ def _paths(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) ->
     if isinstance(inputs, (str, os.PathLike)):
         return [os.fspath(inputs)]
     return [os.fspath(one) for one in inputs]
+
+
+def _inputs(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
+    """The paths of a job, of which there must be one."""
+    paths = _paths(inputs or ())
+    if not paths:
+        raise RequestError("there is no input: name files or folders")
+    return paths
 
 
 def dedup_files(
@@ -314,7 +325,7 @@ def dedup_files(
     )
     told: dict[str, Any] = json.loads(
         _dedup_files(
-            _paths(inputs),
+            _inputs(inputs),
             os.fspath(output),
             request,
             against=_paths(against),
@@ -359,7 +370,7 @@ def cluster_files(
     )
     told: dict[str, Any] = json.loads(
         _cluster_files(
-            _paths(inputs),
+            _inputs(inputs),
             os.fspath(output),
             request,
             strict=strict,

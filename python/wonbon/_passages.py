@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from . import _data, _html
-from ._families import _paths, _request
+from ._families import _inputs, _paths, _request
 from ._table import TableAnswer
 from ._wonbon import Table, passages_table, remove_passages_table
 from ._wonbon import passages_files as _passages_files
@@ -144,13 +144,13 @@ def passages(
     """
     with tempfile.TemporaryDirectory(prefix="wonbon-") as folder:
         found = passages_table(
-            _data.as_stream(data),
+            data,
             json.dumps(_data.named_columns(text, html, id, url, None)),
             folder,
             words=words,
             min_documents=min_documents,
             places=places,
-            against=None if against is None else _data.as_stream(against),
+            against=against,
             threads=threads,
             memory=memory,
             progress=progress,
@@ -187,13 +187,13 @@ def remove_passages(
     """
     with tempfile.TemporaryDirectory(prefix="wonbon-") as folder:
         left = remove_passages_table(
-            _data.as_stream(data),
+            data,
             json.dumps(_data.named_columns(text, html, id, url, None)),
             folder,
             words=words,
             unit=unit,
             min_left=min_left,
-            against=None if against is None else _data.as_stream(against),
+            against=against,
             of_others_only=from_against,
             threads=threads,
             memory=memory,
@@ -222,7 +222,7 @@ def passages_files(
     """`wonbon passages`: from files to a folder of results. The same call continues after a kill."""
     told: dict[str, Any] = json.loads(
         _passages_files(
-            _paths(inputs),
+            _inputs(inputs),
             os.fspath(output),
             json.dumps(_data.named_columns(text, html, id, url, None)),
             words=words,
@@ -265,7 +265,7 @@ def remove_passages_files(
     request = _request(inputs=[], keep=keep, annotate=annotate, fields=_data.named_columns(text, html, id, url, order))
     told: dict[str, Any] = json.loads(
         _remove_passages_files(
-            _paths(inputs),
+            _inputs(inputs),
             os.fspath(output),
             request,
             words=words,

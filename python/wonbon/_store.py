@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any
 
-from . import _data
 from ._answers import Backup, DecisionEntry, Document, Verdict
 from ._any_store import AnyStore
 from ._folder import Folder
 from ._wonbon import StoreCore
 from ._wonbon import restore as _restore
+from .errors import RequestError
 from .typing import Progress
 
 __all__ = ["Deduplicator", "Store"]
@@ -65,7 +65,7 @@ class Store(AnyStore):
     def _add_rows(
         self, data: Any, columns: dict[str, str], how: dict[str, str], threads: int | None, progress: Progress | None
     ) -> list[dict[str, Any]]:
-        told = self._core.add(_data.as_stream(data), json.dumps(columns), threads=threads, progress=progress, **how)
+        told = self._core.add(data, json.dumps(columns), threads=threads, progress=progress, **how)
         return list(map(json.loads, told))
 
     def _add_stream(self, rows: Iterator[dict[str, Any]], how: dict[str, str]) -> Iterator[Verdict]:
@@ -74,7 +74,7 @@ class Store(AnyStore):
 
     def _check(self, row: dict[str, Any], how: dict[str, str]) -> dict[str, Any]:
         named = bool(row.get("id") or row.get("url"))
-        told = self._core.check(_data.as_stream([{"id": "", **row}]), "{}", named=named, dates=how.get("dates"))
+        told = self._core.check([{"id": "", **row}], "{}", named=named, dates=how.get("dates"))
         checked: dict[str, Any] = json.loads(told[0])
         return checked
 
@@ -117,7 +117,10 @@ class Store(AnyStore):
         self._core.close()
 
     def __repr__(self) -> str:
-        told = self.status()
+        try:
+            told = self.status()
+        except RequestError as error:
+            return f"<wonbon.Store: {error}>"
         return f"<wonbon.Store: {told['documents']:,} documents, {told['copies']:,} copies, {told['rule']}>"
 
 

@@ -78,7 +78,10 @@ impl Failure {
     /// An error and its causes, as the program prints them.
     pub(crate) fn of(class: Class, error: &(dyn std::error::Error + 'static)) -> Self {
         let causes = std::iter::successors(error.source(), |cause| cause.source());
-        let sentence = causes.fold(error.to_string(), |told, cause| format!("{told}: {cause}"));
+        // Some sentences end with their cause already.
+        let sentence = causes.map(ToString::to_string).fold(error.to_string(), |told, cause| {
+            if told.ends_with(&cause) { told } else { format!("{told}: {cause}") }
+        });
         Failure::Ours(class, sentence)
     }
 }

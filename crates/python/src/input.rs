@@ -8,6 +8,8 @@
 //! | an iterable of the above | all of them, one after another |
 //! | a dictionary of columns | one batch |
 //!
+//! Tables of other libraries become one of these in `python/wonbon/_data.py`, which [`Arrays::of`] asks.
+//!
 //! Cost: an iterable is asked for its next item when the work needs it, so a generator of batches is never in
 //! memory as a whole. A string of Python is copied once.
 
@@ -29,6 +31,7 @@ use pyo3::types::{
 
 use crate::capsule::{self, Imported};
 use crate::failure::Failure;
+use crate::options::half_of_a_pair;
 use crate::watched::attached;
 
 /// Bytes of strings that become one array.
@@ -58,8 +61,14 @@ enum Source {
 
 impl Arrays {
     /// The arrays of an object. `what` names it in a sentence.
-    pub(crate) fn of(object: &Bound<'_, PyAny>, what: &str) -> Result<Self, Failure> {
+    pub(crate) fn of(given: &Bound<'_, PyAny>, what: &str) -> Result<Self, Failure> {
         let source = |source| Ok(Arrays { source, ahead: None, rows: 0 });
+        // What other libraries have is known in Python; a list of texts needs nothing of it.
+        let object = &if is_list_of_texts(given) {
+            given.clone()
+        } else {
+            given.py().import("wonbon._data")?.call_method1("as_stream", (given,))?
+        };
         if let Some(imported) = capsule::import(object)? {
             return source(Source::Imported(imported));
         }
@@ -74,7 +83,7 @@ impl Arrays {
         let Some(items) = items else {
             return Err(Failure::request(format!(
                 "{what} must be a column, a table or a list, not {}",
-                name_of(object)
+                name_of(given)
             )));
         };
         let source_of_items = Source::Items { items: items.unbind(), current: None, waiting: None };
@@ -181,8 +190,13 @@ fn next_of_items(
     Ok(strings.finish().map_or(Next::Nothing, Next::Array))
 }
 
+fn is_list_of_texts(object: &Bound<'_, PyAny>) -> bool {
+    let first = object.cast::<PyList>().ok().and_then(|list| list.get_item(0).ok());
+    first.is_some_and(|first| first.is_instance_of::<PyString>())
+}
+
 /// What a person calls an object: its type.
-fn name_of(object: &Bound<'_, PyAny>) -> String {
+pub(crate) fn name_of(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string())
 }
 
@@ -205,11 +219,7 @@ impl Strings {
     fn push(&mut self, item: &Bound<'_, PyAny>) -> Result<bool, Failure> {
         if let Ok(text) = item.cast::<PyString>() {
             let row = self.first_row + self.rows;
-            let wrong = || {
-                Failure::column(format!(
-                    "text {row} holds half of a surrogate pair: it is no Unicode"
-                ))
-            };
+            let wrong = || half_of_a_pair(&format!("text {row}"));
             // The interpreter keeps the UTF-8 of a text beside it once it was asked for in place, unless the text is
             // ASCII: a list of texts would grow to twice its size and stay so.
             if text.call_method0(intern!(text.py(), "isascii"))?.is_truthy()? {
@@ -331,9 +341,15 @@ fn array_of_list(name: &str, values: &Bound<'_, PyAny>) -> Result<ArrayRef, Fail
             .finish()
             .unwrap_or_else(|| Arc::new(LargeStringBuilder::new().finish())));
     };
-    if first.is_instance_of::<PyBool>() {
+    let of_no_kind = |first: &Bound<'_, PyAny>| {
         let row = values.iter().position(|value| !is_missing(&value)).unwrap_or(0);
-        return Err(wrong(row, &first));
+        let kind = name_of(first);
+        Failure::column(format!(
+            "column `{name}` holds {kind} in row {row}, not texts, bytes, numbers, times or days"
+        ))
+    };
+    if first.is_instance_of::<PyBool>() {
+        return Err(of_no_kind(&first));
     }
     let numbers = |value: &Bound<'_, PyAny>| value.extract::<f64>();
     let floats =
@@ -363,8 +379,7 @@ fn array_of_list(name: &str, values: &Bound<'_, PyAny>) -> Result<ArrayRef, Fail
         let whole = |value: &Bound<'_, PyAny>| value.extract::<i64>();
         return Ok(Arc::new(collect(values, wrong, whole)?.into_iter().collect::<Int64Array>()));
     }
-    let row = values.iter().position(|value| !is_missing(&value)).unwrap_or(0);
-    Err(wrong(row, &first))
+    Err(of_no_kind(&first))
 }
 
 /// The ordinal of 1970-01-01 in Python's calendar.

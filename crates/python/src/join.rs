@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -16,6 +18,7 @@ use wonbon_progress::Progress;
 use wonbon_text::shingles::Shingler;
 use wonbon_text::words::for_each_word;
 
+use crate::capsule;
 use crate::columns::{ColumnPieces, Rows, Wanted};
 use crate::failure::Failure;
 use crate::input::Arrays;
@@ -29,6 +32,8 @@ enum Records {
     Texts(ColumnPieces),
     /// Lists of tokens, as bytes.
     Tokens(Vec<Vec<Vec<u8>>>),
+    /// The same as columns of Arrow, and the name of the side.
+    TokenColumns(Arrays, String),
 }
 
 impl Records {
@@ -41,19 +46,19 @@ impl Records {
             list.get_item(0).is_ok_and(|first| is_tokens(&first) && first.try_iter().is_ok())
         });
         let Some(lists) = lists else {
-            return Ok(Records::Texts(ColumnPieces::new(
-                Arrays::of(data, what)?,
-                what,
-                Wanted::Texts,
-            )));
+            let mut arrays = Arrays::of(data, what)?;
+            if arrays.peek()?.is_some_and(|field| holds_lists(field.data_type())) {
+                return Ok(Records::TokenColumns(arrays, what.to_owned()));
+            }
+            return Ok(Records::Texts(ColumnPieces::new(arrays, what, Wanted::Texts)));
         };
+        let py = data.py();
         let mut records = Vec::with_capacity(lists.len());
         for (row, record) in lists.iter().enumerate() {
-            let wrong = || {
-                Failure::column(format!(
-                    "{what} must hold lists of texts or numbers; row {row} does not"
-                ))
-            };
+            let wrong = || no_tokens(what, row);
+            if row.is_multiple_of(ROWS_BETWEEN_SIGNALS) {
+                py.check_signals()?;
+            }
             let mut tokens = Vec::new();
             for token in record.try_iter().map_err(|_| wrong())? {
                 let token = token?;
@@ -67,6 +72,71 @@ impl Records {
         }
         Ok(Records::Tokens(records))
     }
+}
+
+fn no_tokens(what: &str, row: usize) -> Failure {
+    Failure::column(format!("{what} must hold lists of texts or numbers; row {row} does not"))
+}
+
+/// Lists of Python that are read between two looks at whether somebody pressed Ctrl-C.
+const ROWS_BETWEEN_SIGNALS: usize = 1024;
+
+/// The column of a table that has one, or the array itself.
+fn only_column(array: &ArrayRef) -> &ArrayRef {
+    match array.data_type() {
+        DataType::Struct(fields) if fields.len() == 1 => array.as_struct().column(0),
+        _ => array,
+    }
+}
+
+fn holds_lists(kind: &DataType) -> bool {
+    match kind {
+        DataType::Struct(fields) if fields.len() == 1 => holds_lists(fields[0].data_type()),
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _) => true,
+        _ => false,
+    }
+}
+
+/// The list of a row; none where it is null.
+fn list_at(array: &dyn Array, row: usize) -> Option<ArrayRef> {
+    if array.is_null(row) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::List(_) => Some(array.as_list::<i32>().value(row)),
+        DataType::LargeList(_) => Some(array.as_list::<i64>().value(row)),
+        DataType::FixedSizeList(_, _) => Some(array.as_fixed_size_list().value(row)),
+        _ => None,
+    }
+}
+
+/// Hands out each token of a list: texts, and whole numbers as Python writes them. False for any other list.
+fn for_each_token(list: &dyn Array, mut each: impl FnMut(&[u8])) -> bool {
+    macro_rules! numbers {
+        ($kind:ty) => {
+            list.as_primitive::<$kind>().iter().flatten().for_each(|number| {
+                each(number.to_string().as_bytes());
+            })
+        };
+    }
+    match list.data_type() {
+        DataType::Utf8 => {
+            list.as_string::<i32>().iter().flatten().for_each(|text| each(text.as_bytes()));
+        }
+        DataType::LargeUtf8 => {
+            list.as_string::<i64>().iter().flatten().for_each(|text| each(text.as_bytes()));
+        }
+        DataType::Utf8View => {
+            list.as_string_view().iter().flatten().for_each(|text| each(text.as_bytes()));
+        }
+        DataType::Int32 => numbers!(Int32Type),
+        DataType::Int64 => numbers!(Int64Type),
+        DataType::UInt32 => numbers!(UInt32Type),
+        DataType::UInt64 => numbers!(UInt64Type),
+        DataType::Null => return list.is_empty(),
+        _ => return false,
+    }
+    list.null_count() == 0
 }
 
 /// Numbers the tokens of records.
@@ -94,6 +164,35 @@ impl Reader {
                         numbers.push(self.words.number(&token)?);
                     }
                     self.builder.push(side, &numbers)?;
+                }
+            }
+            Records::TokenColumns(arrays, what) => {
+                let mut rows = 0;
+                for array in arrays {
+                    if progress.stop_asked() {
+                        return Err(Failure::Stopped);
+                    }
+                    let array = array?;
+                    let lists = only_column(&array);
+                    capsule::check(lists)
+                        .map_err(|error| Failure::column(format!("{what} is damaged: {error}")))?;
+                    for at in 0..lists.len() {
+                        numbers.clear();
+                        let list = list_at(lists, at);
+                        let mut failed = None;
+                        let are_tokens = list.is_none_or(|list| {
+                            for_each_token(&list, |token| match self.words.number(token) {
+                                Ok(number) => numbers.push(number),
+                                Err(error) => failed = Some(error),
+                            })
+                        });
+                        failed.map_or(Ok(()), Err)?;
+                        if !are_tokens {
+                            return Err(no_tokens(&what, rows + at));
+                        }
+                        self.builder.push(side, &numbers)?;
+                    }
+                    rows += lists.len();
                 }
             }
             Records::Texts(mut pieces) => {

@@ -3,10 +3,24 @@
 use std::num::NonZeroUsize;
 
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use wonbon_sketch::Seed;
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, MAX_SHINGLE_WORDS};
 
 use crate::failure::Failure;
+
+/// A text; the sentence about anything else names the argument.
+pub(crate) fn text<'a>(name: &str, given: &'a Bound<'_, PyAny>) -> Result<&'a str, Failure> {
+    let text = given.cast::<PyString>().map_err(|_| {
+        Failure::request(format!("`{name}` is a `str`, not {}", crate::input::name_of(given)))
+    })?;
+    text.to_str().map_err(|_| half_of_a_pair(&format!("`{name}`")))
+}
+
+/// Python's texts may hold what no text holds.
+pub(crate) fn half_of_a_pair(what: &str) -> Failure {
+    Failure::column(format!("{what} holds half of a surrogate pair: it is no Unicode"))
+}
 
 /// The fewest bytes of a secret seed.
 const SEED_BYTES: usize = 16;

@@ -17,7 +17,8 @@ pub(crate) struct ItemSet(ElementSet);
 /// The element of a thing: the same on every machine.
 fn element_of(item: &Bound<'_, PyAny>) -> Result<u64, Failure> {
     if let Ok(text) = item.cast::<PyString>() {
-        return Ok(text.to_str()?.element());
+        let text = text.to_str().map_err(|_| options::half_of_a_pair("a text of the set"))?;
+        return Ok(text.element());
     }
     if let Ok(bytes) = item.cast::<PyBytes>() {
         return Ok(bytes.as_bytes().element());
@@ -45,7 +46,11 @@ impl ItemSet {
     #[new]
     fn new(items: &Bound<'_, PyAny>) -> Result<Self, Failure> {
         let mut elements = Vec::new();
-        for item in items.try_iter()? {
+        let wrong = || {
+            let kind = crate::input::name_of(items);
+            Failure::request(format!("a set is made of a list of items, not {kind}"))
+        };
+        for item in items.try_iter().map_err(|_| wrong())? {
             elements.push(element_of(&item?)?);
         }
         Ok(ItemSet(ElementSet::new(elements)))
@@ -53,6 +58,10 @@ impl ItemSet {
 
     fn __len__(&self) -> usize {
         self.0.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<wonbon.ItemSet: {} items>", self.0.len())
     }
 
     /// The part of the union that both have; 0 for two empty sets.

@@ -291,7 +291,8 @@ impl StoreCore {
     }
 
     /// A stored document; an error if there is none.
-    fn get(&self, py: Python<'_>, key: &str) -> Result<String, Failure> {
+    fn get(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> Result<String, Failure> {
+        let key = options::text("key", key)?;
         py.detach(|| {
             let open = self.open();
             told(&answers::Document::of(&questions::document(open.get()?, key)?))
@@ -299,7 +300,8 @@ impl StoreCore {
     }
 
     /// The documents of a document's family.
-    fn family(&self, py: Python<'_>, key: &str) -> Result<Vec<String>, Failure> {
+    fn family(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> Result<Vec<String>, Failure> {
+        let key = options::text("key", key)?;
         py.detach(|| {
             let open = self.open();
             let family = open.get()?.family(key)?;
@@ -311,7 +313,8 @@ impl StoreCore {
     }
 
     /// Removes a document; whether it was there.
-    fn delete(&self, py: Python<'_>, key: &str) -> Result<bool, Failure> {
+    fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> Result<bool, Failure> {
+        let key = options::text("key", key)?;
         py.detach(|| Ok(self.open().get()?.delete(key)?))
     }
 
@@ -324,7 +327,8 @@ impl StoreCore {
     }
 
     /// Notes that a document is watched, or no more.
-    fn watch(&self, py: Python<'_>, key: &str, watched: bool) -> Result<(), Failure> {
+    fn watch(&self, py: Python<'_>, key: &Bound<'_, PyAny>, watched: bool) -> Result<(), Failure> {
+        let key = options::text("key", key)?;
         py.detach(|| {
             let open = self.open();
             let store = open.get()?;
@@ -337,11 +341,12 @@ impl StoreCore {
     fn decide(
         &self,
         py: Python<'_>,
-        key: &str,
+        key: &Bound<'_, PyAny>,
         decision: Option<&str>,
         who: Option<&str>,
         reason: Option<&str>,
     ) -> Result<Option<String>, Failure> {
+        let key = options::text("key", key)?;
         py.detach(|| {
             let open = self.open();
             let store = open.get()?;

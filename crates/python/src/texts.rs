@@ -9,6 +9,7 @@ use arrow_array::builder::{LargeStringBuilder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyString};
 use serde_json::{Value, json};
 use wonbon_app::compare::{CompareConfig, ComparedTexts, TextToCompare};
 use wonbon_documents::is_binary;
@@ -62,17 +63,21 @@ pub(crate) fn decode(py: Python<'_>, bytes: &[u8]) -> Option<String> {
 pub(crate) fn extract_json(
     py: Python<'_>,
     page: &Bound<'_, PyAny>,
-    url: Option<&str>,
+    url: Option<&Bound<'_, PyAny>>,
 ) -> Result<String, Failure> {
-    let (mut text, mut bytes) = (None, None);
-    if let Ok(given) = page.extract::<&str>() {
-        text = Some(given);
-    } else if let Ok(given) = page.extract::<&[u8]>() {
-        bytes = Some(given);
+    let copied;
+    let cell = if page.is_instance_of::<PyString>() {
+        Cell::Text(options::text("page", page)?)
+    } else if let Ok(bytes) = page.extract::<&[u8]>() {
+        Cell::Bytes(bytes)
+    } else if let Ok(bytes) = page.cast::<PyByteArray>() {
+        copied = bytes.to_vec();
+        Cell::Bytes(&copied)
     } else {
-        return Err(Failure::request("a page is a `str` or `bytes`"));
-    }
-    let cell = text.map(Cell::Text).or(bytes.map(Cell::Bytes)).unwrap_or(Cell::Nothing);
+        let kind = crate::input::name_of(page);
+        return Err(Failure::request(format!("a page is a `str` or `bytes`, not {kind}")));
+    };
+    let url = url.map(|url| options::text("url", url)).transpose()?;
     let core = py.detach(|| read(cell, url));
     let links: Vec<Value> =
         core.page.links.iter().map(|link| json!({"url": link.url, "text": link.text})).collect();
@@ -214,10 +219,13 @@ impl Urls {
 
 /// The words of a text in normal form.
 #[pyfunction]
-pub(crate) fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    wonbon_text::words::for_each_word(text, |word| words.push(word.to_owned()));
-    words
+pub(crate) fn words(py: Python<'_>, text: &Bound<'_, PyAny>) -> Result<Vec<String>, Failure> {
+    let text = options::text("text", text)?;
+    Ok(py.detach(|| {
+        let mut words = Vec::new();
+        wonbon_text::words::for_each_word(text, |word| words.push(word.to_owned()));
+        words
+    }))
 }
 
 /// The hashes of the shingles of a text, in order and with repetitions.
@@ -225,9 +233,10 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 #[pyo3(signature = (text, *, shingle = None))]
 pub(crate) fn shingles(
     py: Python<'_>,
-    text: &str,
+    text: &Bound<'_, PyAny>,
     shingle: Option<i64>,
 ) -> Result<Numbers, Failure> {
+    let text = options::text("text", text)?;
     let words = options::shingle_words(shingle)?;
     let found = py.detach(|| wonbon_text::shingles::shingles(text, words));
     Ok(Numbers::new(UInt64Array::from(found)))
@@ -238,13 +247,14 @@ pub(crate) fn shingles(
 #[pyo3(signature = (a, b, *, shingle = None, rule = None, seed = None, diff = false))]
 pub(crate) fn compare_json(
     py: Python<'_>,
-    a: &str,
-    b: &str,
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
     shingle: Option<i64>,
     rule: Option<&str>,
     seed: Option<&Bound<'_, PyAny>>,
     diff: bool,
 ) -> Result<String, Failure> {
+    let (a, b) = (options::text("a", a)?, options::text("b", b)?);
     let rule: Rule = match rule {
         Some(rule) => {
             rule.parse().map_err(|error| Failure::request(format!("`{rule}`: {error}")))?
