@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 
 use url::{Host, Url};
+use wonbon_text::site::registrable_domain;
 
 use crate::pattern::Pattern;
 
@@ -192,8 +193,7 @@ impl Scope {
 /// addresses and for hosts that are a suffix themselves.
 #[must_use]
 pub fn domain_of(url: &Url) -> Option<String> {
-    let Some(Host::Domain(host)) = url.host() else { return None };
-    psl::domain_str(host.trim_end_matches('.')).map(str::to_owned)
+    registrable_domain(url.host_str()?).map(str::to_owned)
 }
 
 /// Path and query of an address, as robots.txt sees them.

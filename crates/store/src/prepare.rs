@@ -15,6 +15,7 @@ use wonbon_rule::{Fingerprints, fingerprint_content, fingerprint_set};
 use wonbon_sketch::{ElementSet, FeatureMaker, finalise};
 use wonbon_text::extract::{Page, core_text, extract};
 use wonbon_text::shingles::Shingler;
+use wonbon_text::site::site_of_address;
 use wonbon_time::Timestamp;
 use zstd::zstd_safe::{CParameter, ParamSwitch};
 
@@ -134,7 +135,7 @@ impl Preparer {
             created_at_the_latest: document.created_at_the_latest,
             published,
             url: owned(&document.url),
-            site: owned(&document.site).or_else(|| site_of(url.unwrap_or(&document.key))),
+            site: owned(&document.site).or_else(|| site_of_address(url.unwrap_or(&document.key))),
             author: owned(&document.author),
             title,
             language,
@@ -239,14 +240,6 @@ impl Preparer {
     pub(crate) fn features(&self, shingles: &ElementSet) -> Vec<u64> {
         self.maker.features(shingles.as_slice()).values().to_vec()
     }
-}
-
-/// The site of an address: its registrable domain, or the host where there is none.
-pub(crate) fn site_of(address: &str) -> Option<String> {
-    let address = url::Url::parse(address).ok()?;
-    let host = address.host_str()?.trim_end_matches('.');
-    let domain = address.domain().and_then(|_| psl::domain_str(host));
-    Some(domain.unwrap_or(host).to_owned())
 }
 
 /// The fingerprint of a set as stores of earlier programs have it.

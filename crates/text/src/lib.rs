@@ -13,4 +13,5 @@ pub mod extract;
 pub mod links;
 pub mod shingles;
 pub mod simple;
+pub mod site;
 pub mod words;

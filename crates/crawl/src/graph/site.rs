@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::IpAddr;
 use std::str::FromStr;
+
+use wonbon_text::site::site_of_host;
 
 /// What a site is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum SiteRule {
-    /// The registrable domain by the public suffix list, private suffixes included; the host where
-    /// there is none, as for a number.
+    /// The registrable domain, as in [`wonbon_text::site`]; the host where there is none.
     #[default]
     Domain,
     /// The host.
@@ -29,10 +29,7 @@ impl SiteRule {
     pub fn site(self, host: &str) -> &str {
         match self {
             SiteRule::Host => host,
-            SiteRule::Domain => {
-                let number = host.starts_with('[') || host.parse::<IpAddr>().is_ok();
-                if number { host } else { psl::domain_str(host).unwrap_or(host) }
-            }
+            SiteRule::Domain => site_of_host(host),
         }
     }
 }
@@ -160,22 +157,6 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(host_of(address).as_deref(), expected, "{address}");
-        }
-    }
-
-    #[test]
-    fn a_site_is_the_registrable_domain_or_the_host() {
-        for (host, domain) in [
-            ("www.cs.wisc.edu", "wisc.edu"),
-            ("news.bbc.co.uk", "bbc.co.uk"),
-            ("me.github.io", "me.github.io"),
-            ("co.uk", "co.uk"),
-            ("192.0.2.7", "192.0.2.7"),
-            ("[2001:db8::1]", "[2001:db8::1]"),
-            ("localhost", "localhost"),
-        ] {
-            assert_eq!(SiteRule::Domain.site(host), domain);
-            assert_eq!(SiteRule::Host.site(host), host);
         }
     }
 }

@@ -403,7 +403,7 @@ impl dyn Writing + '_ {
     /// Notes a redirect that a sweep saw, which is not too early; returns whether it was new.
     pub(crate) fn add_redirect(&self, redirect: &Redirect) -> Result<bool, StoreError> {
         let Redirect { key, target, sweep, site } = redirect;
-        let site = site.clone().or_else(|| crate::prepare::site_of(key));
+        let site = site.clone().or_else(|| wonbon_text::site::site_of_address(key));
         self.put_sweep(*sweep)?;
         self.put_site_sweep(swept_site(site.as_deref()), *sweep)?;
         let known = self.redirects(key)?;
