@@ -10,6 +10,7 @@ use serde::Serialize;
 use wonbon_app::parameters::half_of_the_machine;
 use wonbon_app::requests::Resources;
 use wonbon_cluster::ClusterError;
+use wonbon_cluster::progress::PhaseTime;
 use wonbon_documents::{
     ChosenFields, Dates, FieldNames, Limits, MAX_DOCUMENT_BYTES, Skipped, SourceKind, open,
 };
@@ -100,6 +101,41 @@ impl LimitOptions {
     }
 }
 
+/// What a run over a corpus reads, and where its results go.
+#[derive(clap::Args)]
+pub(crate) struct CorpusOptions {
+    /// Files and folders to read; `-` is standard input.
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    // Missing only where a subcommand stands instead (`wonbon cluster again`).
+    /// The folder of the results.
+    #[arg(short, long, value_name = "OUT", required = true)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    fields: FieldOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+impl CorpusOptions {
+    /// What a run has: standard input is kept in a file, and fields that were not named are guessed.
+    pub(crate) fn resources(&self, run: &RunOptions) -> anyhow::Result<Resources> {
+        let output = self.output.as_ref().context("say with -o where the results go")?;
+        let inputs = spool_standard_input(&self.inputs, output)?;
+        let fields = self.fields.names(&inputs, output)?;
+        Ok(run.resources(inputs, fields, output))
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits.limits()
+    }
+
+    /// What a person can do about an error of the run.
+    pub(crate) fn explain(&self, error: ClusterError) -> anyhow::Error {
+        explain(error, self.output.as_deref().unwrap_or(Path::new("OUT")))
+    }
+}
+
 /// Which dates decide.
 #[derive(clap::Args)]
 pub(crate) struct DateOptions {
@@ -137,12 +173,7 @@ pub(crate) struct RunOptions {
 
 impl RunOptions {
     /// What a run from these inputs into `output` has.
-    pub(crate) fn resources(
-        &self,
-        inputs: Vec<PathBuf>,
-        fields: FieldNames,
-        output: &Path,
-    ) -> Resources {
+    fn resources(&self, inputs: Vec<PathBuf>, fields: FieldNames, output: &Path) -> Resources {
         Resources {
             inputs,
             fields,
@@ -198,7 +229,7 @@ pub(crate) fn spool_standard_input(
 }
 
 /// What a person can do about it.
-pub(crate) fn explain(error: ClusterError, output: &Path) -> anyhow::Error {
+fn explain(error: ClusterError, output: &Path) -> anyhow::Error {
     let hint = match &error {
         ClusterError::OtherPlan { path, .. } => {
             Some(format!("rm -r {} to begin again", path.display()))
@@ -224,6 +255,23 @@ pub(crate) fn tell_fields(out: &mut impl Write, fields: &FieldNames) -> io::Resu
     writeln!(
         out,
         "fields: text `{text}` or else page `{html}`, id `{id}`, url `{url}`, created `{created}`"
+    )
+}
+
+/// Says how long a run took, how fast it read, and how much memory it had.
+pub(crate) fn tell_speed(
+    out: &mut impl Write,
+    phases: &[PhaseTime],
+    text_bytes: u64,
+) -> io::Result<()> {
+    let seconds: f64 = phases.iter().map(|phase| phase.seconds).sum();
+    let peak = phases.iter().map(|phase| phase.peak_bytes).max().unwrap_or(0);
+    writeln!(
+        out,
+        "{:.1} s, {:.1} MB of text a second, {} MB of memory at most",
+        seconds,
+        text_bytes as f64 / 1e6 / seconds.max(1e-3),
+        peak / 1_000_000
     )
 }
 

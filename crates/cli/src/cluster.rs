@@ -15,8 +15,7 @@ use wonbon_cluster::progress::PhaseTime;
 use wonbon_sketch::Width;
 
 use crate::batch::{
-    DateOptions, FieldOptions, LimitOptions, RunOptions, STANDARD_ERROR, end_run, explain,
-    spool_standard_input, tell_fields, thousands,
+    CorpusOptions, DateOptions, RunOptions, STANDARD_ERROR, end_run, tell_fields, thousands,
 };
 use crate::options::threshold;
 use crate::output::Output;
@@ -39,16 +38,8 @@ use crate::{Outcome, report};
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Files and folders to read; `-` is standard input.
-    #[arg(required = true, value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-    /// The folder of the results.
-    #[arg(short, long, value_name = "OUT", required = true)]
-    output: Option<PathBuf>,
     #[command(flatten)]
-    fields: FieldOptions,
-    #[command(flatten)]
-    limits: LimitOptions,
+    corpus: CorpusOptions,
     #[command(flatten)]
     dates: DateOptions,
     /// Words in a shingle.
@@ -130,16 +121,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 fn whole(args: &Args) -> anyhow::Result<Outcome> {
-    let output = args.output.as_ref().context("say with -o where the results go")?;
-    let inputs = spool_standard_input(&args.inputs, output)?;
+    let corpus = &args.corpus;
     let request = ClusterRequest {
         threshold: Some(args.last.threshold),
         policy: Some(args.last.policy),
         dates: Some(args.dates.dates),
         ..ClusterRequest::default()
     };
-    let fields = args.fields.names(&inputs, output)?;
-    let planned = request.config(args.run.resources(inputs, fields, output))?;
+    let planned = request.config(corpus.resources(&args.run)?)?;
     let config = ClusterConfig {
         method: ClusterMethod {
             shingle_words: args.shingle,
@@ -150,11 +139,11 @@ fn whole(args: &Args) -> anyhow::Result<Outcome> {
         },
         super_shingles: args.super_shingles,
         strict: args.strict,
-        limits: args.limits.limits(),
+        limits: corpus.limits(),
         ..planned
     };
     let watcher = Watcher::new();
-    let summary = cluster(&config, &watcher).map_err(|error| explain(error, output))?;
+    let summary = cluster(&config, &watcher).map_err(|error| corpus.explain(error))?;
     watcher.finish();
     let skipped = (summary.skipped, &summary.skipped_first[..]);
     end_run(args.run.json, &summary, || print_summary(&summary, &config), skipped)

@@ -15,8 +15,7 @@ use wonbon_store::{Kind, Rule};
 
 use crate::Outcome;
 use crate::batch::{
-    DateOptions, FieldOptions, LimitOptions, RunOptions, end_run, explain, spool_standard_input,
-    tell_fields, thousands,
+    CorpusOptions, DateOptions, RunOptions, end_run, tell_fields, tell_speed, thousands,
 };
 use crate::options::{ShingleOptions, threshold};
 use crate::watcher::Watcher;
@@ -40,16 +39,8 @@ use crate::wording::counted;
 /// Exit codes: 0 done, 1 done but rows were skipped (they are named), 2 it could not run.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Files and folders to read; `-` is standard input.
-    #[arg(required = true, value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-    /// The folder of the results.
-    #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
     #[command(flatten)]
-    fields: FieldOptions,
-    #[command(flatten)]
-    limits: LimitOptions,
+    corpus: CorpusOptions,
     #[command(flatten)]
     dates: DateOptions,
     /// Exact resemblance from which a document is a copy: above 0, up to 1 [default: 0.8].
@@ -138,8 +129,6 @@ impl PassageFlags {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let inputs = spool_standard_input(&args.inputs, &args.output)?;
-    let fields = args.fields.names(&inputs, &args.output)?;
     let request = DedupRequest {
         threshold: args.threshold,
         rule: args.rule,
@@ -150,7 +139,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         dates: Some(args.dates.dates),
         ..DedupRequest::default()
     };
-    let planned = request.config(args.run.resources(inputs, fields, &args.output))?;
+    let planned = request.config(args.corpus.resources(&args.run)?)?;
     let config = DedupConfig {
         method: FamilyConfig {
             shingle_words: args.shingles.shingle,
@@ -159,14 +148,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         },
         pairs: args.pairs.clone(),
         strict: args.strict,
-        limits: args.limits.limits(),
+        limits: args.corpus.limits(),
         against: args.against.clone(),
         save_sketches: args.save_sketches,
         passages: args.passages.options(),
         ..planned
     };
     let watcher = Watcher::new();
-    let summary = dedup(&config, &watcher).map_err(|error| explain(error, &args.output))?;
+    let summary = dedup(&config, &watcher).map_err(|error| args.corpus.explain(error))?;
     watcher.finish();
     let skipped = (summary.skipped, &summary.skipped_first[..]);
     end_run(args.run.json, &summary, || print_summary(&summary, &config), skipped)
@@ -195,9 +184,10 @@ fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()>
     if let Some(PassageSummary { cut, dropped, removed_words, rounds }) = &summary.passages {
         writeln!(
             out,
-            "{} words removed from {} documents in {rounds} rounds; {} of these dropped",
-            thousands(*removed_words),
-            thousands(*cut),
+            "{} removed from {} in {}; {} of these dropped",
+            counted(*removed_words, "word", "words"),
+            counted(*cut, "document", "documents"),
+            counted(*rounds, "round", "rounds"),
             thousands(*dropped)
         )?;
     }
@@ -215,14 +205,5 @@ fn print_summary(summary: &DedupSummary, config: &DedupConfig) -> io::Result<()>
         let repeated = counted(*repeated, "id occurs", "ids occur");
         writeln!(out, "{repeated} on several rows, such as `{first}`")?;
     }
-    let seconds: f64 = summary.phases.iter().map(|phase| phase.seconds).sum();
-    let peak = summary.phases.iter().map(|phase| phase.peak_bytes).max().unwrap_or(0);
-    writeln!(
-        out,
-        "{:.1} s, {:.1} MB of text a second, {} MB of memory at most",
-        seconds,
-        summary.text_bytes as f64 / 1e6 / seconds.max(1e-3),
-        peak / 1_000_000
-    )?;
-    Ok(())
+    tell_speed(&mut out, &summary.phases, summary.text_bytes)
 }

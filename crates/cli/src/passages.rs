@@ -7,11 +7,9 @@ use wonbon_cluster::dedup::PASSAGE_WORDS;
 use wonbon_cluster::passages::{LISTED_PLACES, ListConfig, ListSummary, list_passages};
 
 use crate::Outcome;
-use crate::batch::{
-    FieldOptions, LimitOptions, RunOptions, end_run, explain, spool_standard_input, tell_fields,
-    thousands,
-};
+use crate::batch::{CorpusOptions, RunOptions, end_run, tell_fields, tell_speed};
 use crate::watcher::Watcher;
+use crate::wording::counted;
 
 /// List the passages that a corpus repeats: licences, footers, quoted posts, notices.
 ///
@@ -26,12 +24,8 @@ use crate::watcher::Watcher;
 /// Exit codes: 0 done, 1 done but rows were skipped (they are named), 2 it could not run.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Files and folders to read; `-` is standard input.
-    #[arg(required = true, value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-    /// The folder of the results.
-    #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
+    #[command(flatten)]
+    corpus: CorpusOptions,
     /// The least words of a passage, from 2 on.
     #[arg(long, value_name = "N", default_value_t = PASSAGE_WORDS)]
     words: usize,
@@ -45,10 +39,6 @@ pub(crate) struct Args {
     /// given several times.
     #[arg(long, value_name = "OTHER")]
     against: Vec<PathBuf>,
-    #[command(flatten)]
-    fields: FieldOptions,
-    #[command(flatten)]
-    limits: LimitOptions,
     /// End at the first row that is no document, instead of skipping and naming it.
     #[arg(long)]
     strict: bool,
@@ -57,9 +47,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let inputs = spool_standard_input(&args.inputs, &args.output)?;
-    let fields = args.fields.names(&inputs, &args.output)?;
-    let resources = args.run.resources(inputs, fields, &args.output);
+    let resources = args.corpus.resources(&args.run)?;
     let config = ListConfig {
         inputs: resources.inputs,
         output: resources.output,
@@ -69,13 +57,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         places: args.places,
         against: args.against.clone(),
         strict: args.strict,
-        limits: args.limits.limits(),
+        limits: args.corpus.limits(),
         threads: resources.threads,
         memory: resources.memory,
         part_bytes: resources.part_bytes,
     };
     let watcher = Watcher::new();
-    let summary = list_passages(&config, &watcher).map_err(|error| explain(error, &args.output))?;
+    let summary = list_passages(&config, &watcher).map_err(|error| args.corpus.explain(error))?;
     watcher.finish();
     let skipped = (summary.skipped, &summary.skipped_first[..]);
     end_run(args.run.json, &summary, || print_summary(&summary, &config), skipped)
@@ -86,24 +74,17 @@ fn print_summary(summary: &ListSummary, config: &ListConfig) -> io::Result<()> {
     tell_fields(&mut out, &config.fields)?;
     writeln!(
         out,
-        "{} documents, {} passages of {} words or more, which occur {} times",
-        thousands(summary.documents),
-        thousands(summary.passages),
+        "{}, {} of {} words or more, with {} in all",
+        counted(summary.documents, "document", "documents"),
+        counted(summary.passages, "passage", "passages"),
         config.words,
-        thousands(summary.occurrences)
+        counted(summary.occurrences, "occurrence", "occurrences")
     )?;
     if summary.others > 0 {
-        writeln!(out, "compared with {} documents of other corpora", thousands(summary.others))?;
+        let others = counted(summary.others, "document", "documents");
+        writeln!(out, "compared with {others} of other corpora")?;
     }
     let share = 100.0 * summary.repeated_bytes as f64 / summary.word_bytes.max(1) as f64;
     writeln!(out, "{share:.1} % of the words occurred before in such a run")?;
-    let seconds: f64 = summary.phases.iter().map(|phase| phase.seconds).sum();
-    let peak = summary.phases.iter().map(|phase| phase.peak_bytes).max().unwrap_or(0);
-    writeln!(
-        out,
-        "{:.1} s, {:.1} MB of text a second, {} MB of memory at most",
-        seconds,
-        summary.text_bytes as f64 / 1e6 / seconds.max(1e-3),
-        peak / 1_000_000
-    )
+    tell_speed(&mut out, &summary.phases, summary.text_bytes)
 }

@@ -40,22 +40,18 @@ pub struct FieldNames {
 impl Default for FieldNames {
     /// The words of Wonbon's own vocabulary.
     fn default() -> Self {
-        let [id, url, created, published, title] =
-            ["id", "url", "created", "published", "title"].map(str::to_owned);
-        let [site, author, language, text, html, redirect] =
-            ["site", "author", "language", "text", "html", "redirect"].map(str::to_owned);
         FieldNames {
-            id,
-            url,
-            created,
-            published,
-            title,
-            site,
-            author,
-            language,
-            text,
-            html,
-            redirect,
+            id: "id".to_owned(),
+            url: "url".to_owned(),
+            created: "created".to_owned(),
+            published: "published".to_owned(),
+            title: "title".to_owned(),
+            site: "site".to_owned(),
+            author: "author".to_owned(),
+            language: "language".to_owned(),
+            text: "text".to_owned(),
+            html: "html".to_owned(),
+            redirect: "redirect".to_owned(),
         }
     }
 }

@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use wonbon_app::answers;
-use wonbon_app::parameters::USUAL_PLACE;
 use wonbon_store::{Copies, Copy};
 
-use super::{open_to_read, place_question, refused, share};
+use super::{PlaceOptions, open_to_read, refused};
 use crate::Outcome;
 use crate::output::Output;
 
@@ -18,12 +17,8 @@ use crate::output::Output;
 /// 1 if nobody holds it, or there is no such document.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The document: its key or address.
-    #[arg(value_name = "KEY")]
-    key: String,
-    /// The least resemblance to a version.
-    #[arg(long, value_name = "R", default_value_t = USUAL_PLACE, value_parser = share)]
-    min: f64,
+    #[command(flatten)]
+    place: PlaceOptions,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -41,8 +36,9 @@ enum Format {
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
-    let question = place_question(&args.key, args.min);
-    let Some(copies) = refused(question.copies(&store))? else { return Ok(Outcome::Refused) };
+    let Some(copies) = refused(args.place.question().copies(&store))? else {
+        return Ok(Outcome::Refused);
+    };
     let mut output = Output::new();
     match args.format {
         Format::Table => output.bytes(table(&copies).as_bytes())?,

@@ -28,7 +28,7 @@ pub(crate) mod watch;
 use std::path::{Path, PathBuf};
 
 use wonbon_app::AppError;
-use wonbon_app::parameters::{PLACES, least_share};
+use wonbon_app::parameters::{PLACES, USUAL_PLACE, least_share};
 use wonbon_app::questions::PlaceQuestion;
 use wonbon_store::{Store, StoreError};
 use wonbon_time::Timestamp;
@@ -77,9 +77,23 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     least_share(number).map_err(|error| error.to_string())
 }
 
-/// Asks for every place of a document, from this resemblance on.
-fn place_question(key: &str, min: f64) -> PlaceQuestion {
-    PlaceQuestion { key: Some(key.to_owned()), min: Some(min), limit: Some(PLACES.most) }
+/// Of which document the places are asked for.
+#[derive(clap::Args)]
+struct PlaceOptions {
+    /// The document: its key or address.
+    #[arg(value_name = "KEY")]
+    key: String,
+    /// The least resemblance of a place that holds a version of the document.
+    #[arg(long, value_name = "R", default_value_t = USUAL_PLACE, value_parser = share)]
+    min: f64,
+}
+
+impl PlaceOptions {
+    /// Asks for every place.
+    fn question(&self) -> PlaceQuestion {
+        let (key, min) = (Some(self.key.clone()), Some(self.min));
+        PlaceQuestion { key, min, limit: Some(PLACES.most) }
+    }
 }
 
 /// What a person can do about it.

@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use wonbon_app::answers;
-use wonbon_app::parameters::USUAL_PLACE;
 use wonbon_store::{Finding, Holder, Moved};
 
-use super::{open_to_read, place_question, refused, share};
+use super::{PlaceOptions, open_to_read, refused};
 use crate::Outcome;
 use crate::output::Output;
 
@@ -23,12 +22,8 @@ use crate::output::Output;
 /// stored, and is never gone. Exit code 1 if nothing holds the document, or the address was never seen.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The document: its key or address.
-    #[arg(value_name = "KEY")]
-    key: String,
-    /// The least resemblance of a place that holds the document.
-    #[arg(long, value_name = "R", default_value_t = USUAL_PLACE, value_parser = share)]
-    min: f64,
+    #[command(flatten)]
+    place: PlaceOptions,
     /// Print the answer as one line of JSON.
     #[arg(long)]
     json: bool,
@@ -36,8 +31,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     let store = open_to_read(directory)?;
-    let question = place_question(&args.key, args.min);
-    let Some(moved) = refused(question.moved(&store))? else { return Ok(Outcome::Refused) };
+    let Some(moved) = refused(args.place.question().moved(&store))? else {
+        return Ok(Outcome::Refused);
+    };
     let mut output = Output::new();
     if args.json {
         output.json_line(&answers::Moved::of(&moved))?;

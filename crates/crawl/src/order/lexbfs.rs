@@ -12,7 +12,7 @@
 //! Cost: exactly linear, O(1) for a link and a page; 12 bytes a known page and 20 a class of equal
 //! labels: between 12 and 32 bytes a known page, and 13 to 16 on webs.
 
-use super::frontier::{Frontier, Pages, Rule};
+use super::frontier::{Frontier, Rule};
 use super::partition::{Partition, SEEDS};
 use super::{Link, Typing};
 
@@ -42,33 +42,13 @@ impl Rule for EarlyFirst {
     }
 
     fn fetched(&mut self, pages: &mut Partition, _page: u32, _site: u32, links: &[Link]) {
-        let mut discovered = None;
-        for link in links {
-            match pages.class(link.page) {
-                // A class of this very page is where its targets belong.
-                Some(class) if Some(class) == discovered => {}
-                Some(class) if self.typing.counts(link.kind) => {
-                    if let Some(split) = pages.split_off(link.page, class) {
-                        pages.put_before(split, Some(class));
-                        self.splitting.push(class);
-                    }
-                }
-                Some(_) => {}
-                None if pages.is_known(link.page) => {}
-                None => {
-                    let class = match discovered {
-                        Some(class) => class,
-                        None => {
-                            let class = pages.new_class();
-                            pages.put_before(class, None);
-                            *discovered.insert(class)
-                        }
-                    };
-                    pages.insert(link.page, class);
-                }
-            }
+        let discovered = pages.refine(links, self.typing, &mut self.splitting);
+        if let Some(class) = discovered {
+            pages.put_before(class, None);
         }
         while let Some(class) = self.splitting.pop() {
+            let part = pages.split(class).expect("the list holds classes that are split");
+            pages.put_before(part, Some(class));
             pages.end_split(class);
         }
     }

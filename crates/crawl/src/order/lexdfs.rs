@@ -13,7 +13,7 @@
 //! Cost: not linear, and no linear algorithm is known: a page with k links into c classes takes
 //! O(k + c log c). 12 bytes a known page and 28 a class of equal labels.
 
-use super::frontier::{Frontier, Pages, Rule};
+use super::frontier::{Frontier, Rule};
 use super::partition::{Partition, SEEDS};
 use super::{Link, Typing, reach};
 
@@ -58,26 +58,7 @@ impl Rule for LateFirst {
 
     fn fetched(&mut self, pages: &mut Partition, _page: u32, _site: u32, links: &[Link]) {
         reach(&mut self.made, SEEDS, 0);
-        let mut discovered = None;
-        for link in links {
-            match pages.class(link.page) {
-                Some(class) if Some(class) == discovered => {}
-                Some(class) if self.typing.counts(link.kind) => {
-                    if pages.split_off(link.page, class).is_some() {
-                        self.splitting.push(class);
-                    }
-                }
-                Some(_) => {}
-                None if pages.is_known(link.page) => {}
-                None => {
-                    let class = match discovered {
-                        Some(class) => class,
-                        None => *discovered.insert(pages.new_class()),
-                    };
-                    pages.insert(link.page, class);
-                }
-            }
-        }
+        let discovered = pages.refine(links, self.typing, &mut self.splitting);
         if let Some(class) = discovered {
             self.put_to_the_front(pages, class);
         }

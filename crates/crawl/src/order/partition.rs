@@ -12,6 +12,7 @@
 
 use super::frontier::Pages;
 use super::lists::{Class, Lists, NONE};
+use super::{Link, Typing};
 
 /// The class of the pages the crawl starts with.
 pub(super) const SEEDS: u32 = 0;
@@ -87,7 +88,7 @@ impl Partition {
     }
 
     /// A class that is in no list yet.
-    pub(super) fn new_class(&mut self) -> u32 {
+    fn new_class(&mut self) -> u32 {
         match self.free.pop() {
             Some(class) => {
                 self.pages.classes[class as usize] = EMPTY;
@@ -126,17 +127,44 @@ impl Partition {
         Some(self.pages.classes[class as usize].known.split).filter(|&split| split != NONE)
     }
 
-    /// Moves a page out of its class to the one that is split from it. That one is made for the
-    /// first such page: then it is returned, and is in no list yet.
-    pub(super) fn split_off(&mut self, page: u32, class: u32) -> Option<u32> {
-        if let Some(split) = self.split(class) {
-            self.pages.shift(page, split);
-            return None;
+    /// Splits every class that counted links lead into, and collects pages that were not known in a new
+    /// class, whatever the kinds of their links. Returns the new class, if there is one. Neither it nor the
+    /// parts of the classes in `splitting` ([`split`](Self::split)) are in the list of classes yet: where
+    /// they go is the ordering's to say.
+    pub(super) fn refine(
+        &mut self,
+        links: &[Link],
+        typing: Typing,
+        splitting: &mut Vec<u32>,
+    ) -> Option<u32> {
+        let mut discovered = None;
+        for link in links {
+            match self.class(link.page) {
+                // A new class is where the targets of this very page belong.
+                Some(class) if Some(class) == discovered => {}
+                Some(class) if typing.counts(link.kind) => {
+                    if self.split_off(link.page, class) {
+                        splitting.push(class);
+                    }
+                }
+                Some(_) => {}
+                None if self.is_known(link.page) => {}
+                None => {
+                    let class = *discovered.get_or_insert_with(|| self.new_class());
+                    self.insert(link.page, class);
+                }
+            }
         }
-        let split = self.new_class();
-        self.linked(class).split = split;
-        self.pages.shift(page, split);
-        Some(split)
+        discovered
+    }
+
+    /// Moves a page out of its class to the part that is split from it; says whether it is the first one.
+    fn split_off(&mut self, page: u32, class: u32) -> bool {
+        let split = self.split(class);
+        let part = split.unwrap_or_else(|| self.new_class());
+        self.linked(class).split = part;
+        self.pages.shift(page, part);
+        split.is_none()
     }
 
     /// Ends the splitting of a class; if nothing is left of it, it goes.

@@ -128,50 +128,34 @@ async fn change(service: Arc<Service>, number: String, change: Change) -> Respon
     answered.await.into_response()
 }
 
-/// Cancels a job.
-#[utoipa::path(
-    post,
-    path = "/v1/jobs/{number}/cancel",
-    tag = "jobs",
-    description = "Cancels a job. What it made stays; one that runs stops within a moment, and `wanted` says so until it has.",
-    params(("number" = u32, Path, description = "Its number.")),
-    responses((status = 202, body = JobAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
-)]
-pub(crate) async fn cancel(
-    State(service): State<Arc<Service>>,
-    Path(number): Path<String>,
-) -> Response {
-    change(service, number, Change::Cancel).await
+/// A route for each change that can be asked of a job.
+macro_rules! changes {
+    ($($(#[doc = $doc:literal])+ $function:ident $path:literal $change:ident $description:literal;)+) => {
+        $(
+            $(#[doc = $doc])+
+            #[utoipa::path(
+                post,
+                path = $path,
+                tag = "jobs",
+                description = $description,
+                params(("number" = u32, Path, description = "Its number.")),
+                responses((status = 202, body = JobAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+            )]
+            pub(crate) async fn $function(
+                State(service): State<Arc<Service>>,
+                Path(number): Path<String>,
+            ) -> Response {
+                change(service, number, Change::$change).await
+            }
+        )+
+    };
 }
 
-/// Pauses a job.
-#[utoipa::path(
-    post,
-    path = "/v1/jobs/{number}/pause",
-    tag = "jobs",
-    description = "Pauses a job until it is resumed, also over restarts of the service. A crawl finishes the requests that are under way.",
-    params(("number" = u32, Path, description = "Its number.")),
-    responses((status = 202, body = JobAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
-)]
-pub(crate) async fn pause(
-    State(service): State<Arc<Service>>,
-    Path(number): Path<String>,
-) -> Response {
-    change(service, number, Change::Pause).await
-}
-
-/// Resumes a job.
-#[utoipa::path(
-    post,
-    path = "/v1/jobs/{number}/resume",
-    tag = "jobs",
-    description = "Resumes a paused, cancelled or failed job from where it durably was. A crawl can be resumed only while no later sweep was added to the store.",
-    params(("number" = u32, Path, description = "Its number.")),
-    responses((status = 202, body = JobAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
-)]
-pub(crate) async fn resume(
-    State(service): State<Arc<Service>>,
-    Path(number): Path<String>,
-) -> Response {
-    change(service, number, Change::Resume).await
+changes! {
+    /// Cancels a job.
+    cancel "/v1/jobs/{number}/cancel" Cancel "Cancels a job. What it made stays; one that runs stops within a moment, and `wanted` says so until it has.";
+    /// Pauses a job.
+    pause "/v1/jobs/{number}/pause" Pause "Pauses a job until it is resumed, also over restarts of the service. A crawl finishes the requests that are under way.";
+    /// Resumes a job.
+    resume "/v1/jobs/{number}/resume" Resume "Resumes a paused, cancelled or failed job from where it durably was. A crawl can be resumed only while no later sweep was added to the store.";
 }

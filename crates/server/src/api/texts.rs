@@ -20,8 +20,9 @@ fn answer_match(
     Ok(Reply::json(&MatchAnswer::of(&answer)))
 }
 
-macro_rules! text_questions {
-    ($($get:ident $post:ident $path:literal $measure:ident $what:literal;)+) => {$(
+/// The questions that one function answers by different measures.
+macro_rules! match_questions {
+    ($($function:ident $path:literal $measure:ident $what:literal;)+) => {$(
         #[doc = $what]
         #[utoipa::path(
             get,
@@ -31,29 +32,43 @@ macro_rules! text_questions {
             params(TextQuestion),
             responses((status = 200, body = MatchAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
         )]
-        pub(crate) fn $get(service: &Inquiry, question: TextQuestion, _view: &View) -> Result<Reply, Problem> {
-            answer_match(service, &question, Measure::$measure)
-        }
-
-        #[doc = $what]
-        #[utoipa::path(
-            post,
-            path = $path,
-            tag = "questions",
-            description = $what,
-            request_body(content = TextQuestion, content_type = "application/json"),
-            responses((status = 200, body = MatchAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
-        )]
-        pub(crate) fn $post(service: &Inquiry, question: TextQuestion, _view: &View) -> Result<Reply, Problem> {
-            answer_match(service, &question, Measure::$measure)
+        pub(crate) fn $function(service: &Inquiry, asked: TextQuestion, _view: &View) -> Result<Reply, Problem> {
+            answer_match(service, &asked, Measure::$measure)
         }
     )+};
 }
 
-text_questions! {
-    similar post_similar "/v1/similar" Resemblance "Stored documents that resemble a text, originals and copies alike, by exact resemblance.";
-    within post_within "/v1/within" Within "Stored documents that contain a text or part of it, by the part of the text that they have.";
-    contains post_contains "/v1/contains" Contains "Stored documents that a text contains, whole or in part, by the part of the document that the text has.";
+match_questions! {
+    similar "/v1/similar" Resemblance "Stored documents that resemble a text, originals and copies alike, by exact resemblance.";
+    within "/v1/within" Within "Stored documents that contain a text or part of it, by the part of the text that they have.";
+    contains "/v1/contains" Contains "Stored documents that a text contains, whole or in part, by the part of the document that the text has.";
+}
+
+/// The same questions with the text in the body.
+macro_rules! posted_questions {
+    ($($function:ident $path:literal $get:ident $answer:ident $description:literal;)+) => {$(
+        #[doc = $description]
+        #[utoipa::path(
+            post,
+            path = $path,
+            tag = "questions",
+            description = $description,
+            request_body(content = TextQuestion, content_type = "application/json"),
+            responses((status = 200, body = $answer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
+        )]
+        pub(crate) fn $function(service: &Inquiry, asked: TextQuestion, view: &View) -> Result<Reply, Problem> {
+            $get(service, asked, view)
+        }
+    )+};
+}
+
+posted_questions! {
+    post_similar "/v1/similar" similar MatchAnswer "As `GET /v1/similar`, with the text in the body.";
+    post_within "/v1/within" within MatchAnswer "As `GET /v1/within`, with the text in the body.";
+    post_contains "/v1/contains" contains MatchAnswer "As `GET /v1/contains`, with the text in the body.";
+    post_sources "/v1/sources" sources SourcesAnswer "As `GET /v1/sources`, with the text in the body.";
+    post_passages "/v1/passages" passages PassagesAnswer "As `GET /v1/passages`, with the text in the body.";
+    post_ask "/v1/ask" ask AskAnswer "As `GET /v1/ask`, with the text in the body.";
 }
 
 /// Where a text was taken from.
@@ -75,23 +90,6 @@ pub(crate) fn sources(
     Ok(Reply::json(&SourcesAnswer::of(&found, &about.text)))
 }
 
-/// Where a text that is sent was taken from.
-#[utoipa::path(
-    post,
-    path = "/v1/sources",
-    tag = "questions",
-    description = "As `GET /v1/sources`, with the text in the body.",
-    request_body(content = TextQuestion, content_type = "application/json"),
-    responses((status = 200, body = SourcesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
-)]
-pub(crate) fn post_sources(
-    service: &Inquiry,
-    asked: TextQuestion,
-    view: &View,
-) -> Result<Reply, Problem> {
-    sources(service, asked, view)
-}
-
 /// Which passages of a text stand in stored documents.
 #[utoipa::path(
     get,
@@ -109,40 +107,6 @@ pub(crate) fn passages(
     let about = asked.about(&service.store)?;
     let found = asked.passages(&service.store, &about)?;
     Ok(Reply::json(&PassagesAnswer::of(&found, &about.text)))
-}
-
-/// Which passages of a text that is sent stand in stored documents.
-#[utoipa::path(
-    post,
-    path = "/v1/passages",
-    tag = "questions",
-    description = "As `GET /v1/passages`, with the text in the body.",
-    request_body(content = TextQuestion, content_type = "application/json"),
-    responses((status = 200, body = PassagesAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
-)]
-pub(crate) fn post_passages(
-    service: &Inquiry,
-    asked: TextQuestion,
-    view: &View,
-) -> Result<Reply, Problem> {
-    passages(service, asked, view)
-}
-
-/// Everything about a text that is sent.
-#[utoipa::path(
-    post,
-    path = "/v1/ask",
-    tag = "questions",
-    description = "As `GET /v1/ask`, with the text in the body.",
-    request_body(content = TextQuestion, content_type = "application/json"),
-    responses((status = 200, body = AskAnswer), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
-)]
-pub(crate) fn post_ask(
-    service: &Inquiry,
-    asked: TextQuestion,
-    view: &View,
-) -> Result<Reply, Problem> {
-    ask(service, asked, view)
 }
 
 /// Everything about a text.

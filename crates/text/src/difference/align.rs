@@ -20,67 +20,72 @@ pub(super) fn align_words(
     right: &[u32],
     stop: &dyn Fn() -> bool,
 ) -> Option<Vec<(usize, usize)>> {
-    let mut pairs = Vec::new();
-    align(left, right, (0, 0), &ANCHOR_WORDS, &mut pairs, stop);
-    (!stop()).then(|| join_runs(&pairs, left, right))
+    let mut aligner = Aligner { pairs: Vec::new(), stop };
+    aligner.align(left, right, (0, 0), &ANCHOR_WORDS);
+    (!stop()).then(|| join_runs(&aligner.pairs, left, right))
 }
 
-/// Appends the positions of words that belong together, in order; `offset` is where the two slices
-/// start in their texts.
-fn align(
-    left: &[u32],
-    right: &[u32],
-    offset: (usize, usize),
-    anchor_words: &[usize],
-    pairs: &mut Vec<(usize, usize)>,
-    stop: &dyn Fn() -> bool,
-) {
-    let ahead = left.iter().zip(right).take_while(|(l, r)| l == r).count();
-    pairs.extend((0..ahead).map(|at| (offset.0 + at, offset.1 + at)));
-    let (left, right) = (&left[ahead..], &right[ahead..]);
-    let offset = (offset.0 + ahead, offset.1 + ahead);
-    let behind = left.iter().rev().zip(right.iter().rev()).take_while(|(l, r)| l == r).count();
-    let (left_end, right_end) = (left.len() - behind, right.len() - behind);
-
-    align_middle(&left[..left_end], &right[..right_end], offset, anchor_words, pairs, stop);
-
-    pairs.extend((0..behind).map(|at| (offset.0 + left_end + at, offset.1 + right_end + at)));
+/// What is aligned so far.
+struct Aligner<'a> {
+    /// The positions of words that belong together, in order.
+    pairs: Vec<(usize, usize)>,
+    stop: &'a dyn Fn() -> bool,
 }
 
-/// Aligns two runs that differ in their first and in their last word.
-fn align_middle(
-    left: &[u32],
-    right: &[u32],
-    offset: (usize, usize),
-    anchor_words: &[usize],
-    pairs: &mut Vec<(usize, usize)>,
-    stop: &dyn Fn() -> bool,
-) {
-    if left.is_empty() || right.is_empty() || stop() {
-        return;
+impl Aligner<'_> {
+    /// Aligns two runs of words; `offset` is where they start in their texts.
+    fn align(&mut self, left: &[u32], right: &[u32], offset: (usize, usize), anchors: &[usize]) {
+        let ahead = left.iter().zip(right).take_while(|(l, r)| l == r).count();
+        self.pair_runs(offset, ahead);
+        let (left, right) = (&left[ahead..], &right[ahead..]);
+        let offset = (offset.0 + ahead, offset.1 + ahead);
+        let behind = left.iter().rev().zip(right.iter().rev()).take_while(|(l, r)| l == r).count();
+        let (left_end, right_end) = (left.len() - behind, right.len() - behind);
+
+        self.align_middle(&left[..left_end], &right[..right_end], offset, anchors);
+
+        self.pair_runs((offset.0 + left_end, offset.1 + right_end), behind);
     }
-    if left.len().saturating_mul(right.len()) <= EXACT_CELLS {
-        return align_small(left, right, offset, pairs);
-    }
-    if align_few_edits(left, right, offset, pairs) {
-        return;
-    }
-    let Some((&length, shorter)) = anchor_words.split_first() else { return };
-    let anchors = longest_chain(&find_anchors(left, right, length));
-    let (mut l, mut r) = (0, 0);
-    for (anchor_l, anchor_r) in anchors {
-        // Growing an earlier anchor may have covered this one, wholly or in part.
-        if anchor_l < l || anchor_r < r {
-            continue;
+
+    /// Aligns two runs that differ in their first and in their last word.
+    fn align_middle(
+        &mut self,
+        left: &[u32],
+        right: &[u32],
+        offset: (usize, usize),
+        anchor_words: &[usize],
+    ) {
+        if left.is_empty() || right.is_empty() || (self.stop)() {
+            return;
         }
-        let after = (offset.0 + l, offset.1 + r);
-        align(&left[l..anchor_l], &right[r..anchor_r], after, shorter, pairs, stop);
-        let same =
-            left[anchor_l..].iter().zip(&right[anchor_r..]).take_while(|(l, r)| l == r).count();
-        pairs.extend((0..same).map(|at| (offset.0 + anchor_l + at, offset.1 + anchor_r + at)));
-        (l, r) = (anchor_l + same, anchor_r + same);
+        if left.len().saturating_mul(right.len()) <= EXACT_CELLS {
+            return align_small(left, right, offset, &mut self.pairs);
+        }
+        if align_few_edits(left, right, offset, &mut self.pairs) {
+            return;
+        }
+        let Some((&length, shorter)) = anchor_words.split_first() else { return };
+        let anchors = longest_chain(&find_anchors(left, right, length));
+        let (mut l, mut r) = (0, 0);
+        for (anchor_l, anchor_r) in anchors {
+            // Growing an earlier anchor may have covered this one, wholly or in part.
+            if anchor_l < l || anchor_r < r {
+                continue;
+            }
+            let after = (offset.0 + l, offset.1 + r);
+            self.align(&left[l..anchor_l], &right[r..anchor_r], after, shorter);
+            let same =
+                left[anchor_l..].iter().zip(&right[anchor_r..]).take_while(|(l, r)| l == r).count();
+            self.pair_runs((offset.0 + anchor_l, offset.1 + anchor_r), same);
+            (l, r) = (anchor_l + same, anchor_r + same);
+        }
+        self.align(&left[l..], &right[r..], (offset.0 + l, offset.1 + r), shorter);
     }
-    align(&left[l..], &right[r..], (offset.0 + l, offset.1 + r), shorter, pairs, stop);
+
+    /// Pairs the words of two equal runs.
+    fn pair_runs(&mut self, start: (usize, usize), words: usize) {
+        self.pairs.extend((0..words).map(|at| (start.0 + at, start.1 + at)));
+    }
 }
 
 /// The places of runs of `length` words that stand exactly once in each text, in left order.
