@@ -5,7 +5,8 @@
 
 `cargo test` runs one program after another, and many of ours wait: for a child that is to be killed, for a
 disk, for a browser. Here cargo builds the programs and names them, and the ones that took longest last
-time start first (target/test-times.json). A program that fails has its whole output printed at the end.
+time start first (target/test-times.json has the seconds of each, on the clock and of CPU with its children). A program
+that fails has its whole output printed at the end.
 Documentation tests follow, by cargo. Exit code 1 when anything failed.
 """
 
@@ -44,11 +45,14 @@ def run(program):
     name, executable, folder = program
     environment = dict(os.environ, CARGO_MANIFEST_DIR=str(folder))
     start = time.monotonic()
-    done = subprocess.run(
+    child = subprocess.Popen(
         [executable, "--quiet"], cwd=folder, env=environment, text=True, errors="replace",
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )
-    return name, done.returncode, time.monotonic() - start, done.stdout
+    output = child.stdout.read()
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return name, child.returncode, (time.monotonic() - start, used.ru_utime + used.ru_stime), output
 
 
 def main():
@@ -67,14 +71,16 @@ def main():
         times = json.loads(remembered.read_text())
     except (OSError, ValueError):
         times = {}
+    if not all(isinstance(seconds, list) for seconds in times.values()):
+        times = {}  # an earlier version kept one number each
     # What was never timed starts first: it may be the longest.
-    found.sort(key=lambda program: -times.get(program[0], float("inf")))
+    found.sort(key=lambda program: -times.get(program[0], [float("inf")])[0])
 
     start, failed, passed, ignored = time.monotonic(), [], 0, 0
     with concurrent.futures.ThreadPoolExecutor(asked.jobs) as threads:
         for done in concurrent.futures.as_completed([threads.submit(run, program) for program in found]):
             name, code, seconds, output = done.result()
-            times[name] = round(seconds, 2)
+            times[name] = [round(part, 2) for part in seconds]
             counts = COUNT.findall(output)
             passed += sum(int(count[0]) for count in counts)
             ignored += sum(int(count[2]) for count in counts)
@@ -84,9 +90,12 @@ def main():
                 print(f"FAILED {name}", flush=True)
     remembered.write_text(json.dumps(times, indent=1, sort_keys=True))
 
-    wall, ran = time.monotonic() - start, sorted(((times[name], name) for name, _, _ in found), reverse=True)
-    slowest = ", ".join(f"{name} {seconds:.0f} s" for seconds, name in ran[: asked.slowest])
-    print(f"{len(found)} programs, {passed} tests passed, {ignored} ignored, {wall:.0f} s; slowest: {slowest}")
+    wall, ran = time.monotonic() - start, [(name, *times[name]) for name, _, _ in found]
+    cpu = sum(cpu for _, _, cpu in ran)
+    print(f"{len(found)} programs, {passed} tests passed, {ignored} ignored, {wall:.0f} s, {cpu:.0f} CPU s")
+    for what, part in (("slowest", 1), ("most CPU", 2)):
+        first = sorted(ran, key=lambda row: -row[part])[: asked.slowest]
+        print(f"{what}: " + ", ".join(f"{row[0]} {row[part]:.0f} s" for row in first))
     for name, code, output in failed:
         print(f"\n---- {name}: exit code {code}\n{output}")
     documentation = subprocess.run(["cargo", "test", "--doc", "--quiet"] + asked.cargo, cwd=ROOT)
