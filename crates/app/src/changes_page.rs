@@ -29,41 +29,41 @@ macro_rules! words {
 
 words! {
     resemblance: "Resemblance", "유사도";
-    resemblance_before: "Resemblance to the version before", "앞 판과의 유사도";
-    version: "Version", "판";
+    resemblance_before: "Resemblance to the previous version", "이전 버전과의 유사도";
+    version: "Version", "버전";
     title: "Title", "제목";
-    stored: "Stored", "저장한 때";
-    seen_when: "Seen", "본 때";
+    stored: "Stored", "저장일";
+    seen_when: "Seen", "확인한 때";
     words: "Words", "낱말";
-    pages: "pages", "쪽";
+    pages: "pages", "페이지";
     sweeps: "sweeps", "순회";
     sweep: "sweep", "순회";
     sweeps_section: "Sweeps", "순회";
     changes: "changes", "바뀐 횟수";
-    intervals: "times seen again", "다시 본 횟수";
-    births_and_deaths: "Births and deaths", "생기고 사라짐";
-    seen: "seen", "봄";
-    found: "found", "찾음";
+    intervals: "times seen again", "다시 확인한 횟수";
+    births_and_deaths: "Pages that appeared and disappeared", "생긴 페이지와 사라진 페이지";
+    seen: "seen", "확인";
+    found: "found", "처음 수집";
     born: "born", "생김";
     died: "died", "사라짐";
     came_back: "came back", "돌아옴";
     moves: "Moves", "옮겨짐";
     within_site: "within a site", "사이트 안에서";
     between_sites: "between sites", "사이트 사이에서";
-    changed_and_unchanged: "Changed and unchanged", "바뀜과 그대로";
+    changed_and_unchanged: "Changed and unchanged", "바뀐 페이지와 그대로인 페이지";
     changed: "changed", "바뀜";
     unchanged: "unchanged", "그대로";
-    mean_resemblance: "resemblance of changed", "바뀐 쪽의 유사도";
-    how_much: "How much", "얼마나 많이";
-    how_much_lead: "Changes by the resemblance of the two versions", "두 판의 유사도별 변화";
-    how_often: "How often", "얼마나 자주";
-    how_often_lead: "Pages by the share of intervals in which they changed", "바뀐 사이의 비율별 쪽 수";
+    mean_resemblance: "resemblance of the changed pages", "바뀐 페이지의 유사도";
+    how_much: "How much pages change", "얼마나 많이 바뀌나";
+    how_much_lead: "Changes by the resemblance of the two versions", "두 버전의 유사도별 변화";
+    how_often: "How often pages change", "얼마나 자주 바뀌나";
+    how_often_lead: "Pages by the share of intervals in which they changed", "바뀐 간격의 비율별 페이지 수";
     never: "never", "안 바뀜";
-    always: "always", "늘 바뀜";
-    lives_ended: "Lives that ended", "끝난 삶";
-    lives_going_on: "Lives that go on", "이어지는 삶";
-    lives_average: "{0} pages, {1} days on average.", "쪽 {0}개, 평균 {1}일.";
-    lives_by_sweeps: "Pages by sweeps from first to last seen", "처음부터 마지막까지 본 순회 수별 쪽 수";
+    always: "always", "매번 바뀜";
+    lives_ended: "Lifetimes of pages that are gone", "사라진 페이지의 수명";
+    lives_going_on: "Lifetimes of existing pages, so far", "남아 있는 페이지의 수명(지금까지)";
+    lives_average: "{0} pages, {1} days on average.", "페이지 {0}개, 평균 {1}일.";
+    lives_by_sweeps: "Pages by number of sweeps from the first to the last sighting", "처음 확인부터 마지막 확인까지의 순회 수별 페이지 수";
 }
 
 fn time(time: Timestamp) -> String {

@@ -1,9 +1,9 @@
 //! The reasons of problems in Korean, for the pages.
 //!
-//! A reason is made where a problem is found, in the libraries, as an English sentence with its values.
-//! Here stands, for each sentence that a reader of a page can meet, its pattern and the same in Korean:
-//! `{0}` stands for a value in both. A sentence without a pattern is shown in English and marked as such.
-//! Cost: a walk over some forty patterns, when a page tells a problem.
+//! The libraries describe a problem in an English sentence with values. This table has a pattern for every such
+//! sentence that a page can show, and its Korean translation; `{0}` stands for a value in both. A sentence
+//! without a pattern is shown in English and marked as such.
+//! Cost: one pass over some forty patterns for each problem that a page shows.
 
 /// English patterns and their Korean sentences.
 const REASONS: [(&str, &str); 40] = [
@@ -77,7 +77,7 @@ const REASONS: [(&str, &str); 40] = [
         "this needs the scope {0}, which token {1} has not",
         "{0} 권한이 필요하지만 토큰 {1}에는 없습니다",
     ),
-    ("load the page again and send its form", "쪽을 다시 불러온 뒤 양식을 보내세요"),
+    ("load the page again and send its form", "페이지를 다시 불러온 뒤 양식을 보내세요"),
     ("at most {0} bytes are taken", "{0}바이트까지 받습니다"),
     ("start it with `--backups DIR`", "`--backups DIR`로 서비스를 시작하세요"),
 ];

@@ -110,6 +110,7 @@ fn routes() -> Vec<Route> {
     route("GET", "/raw", READ, page(pages::raw));
     // Each page, and the address that leads to its JSON.
     route("GET", "/index.json", READ, get(redirect_twin));
+    route("GET", "/docs.json", None, get(redirect_twin));
     for (path, twin, answers) in [
         ("/search", "/search.json", search_route()),
         ("/document", "/document.json", page(pages::document)),

@@ -101,7 +101,7 @@ fn files_are_imported_deduplicated_and_clustered() {
         let language = browser.run("return document.documentElement.lang;");
         let (file, first, names) = match language.as_str().unwrap() {
             "en" => ("posts-en.jsonl", 1000, ["documents", "copies", "refused", "families"]),
-            _ => ("posts-ko.jsonl", 2000, ["문서", "사본", "받지 않음", "가족"]),
+            _ => ("posts-ko.jsonl", 2000, ["문서", "사본", "거부됨", "묶음"]),
         };
         corpus(served, file, first);
         let [documents, copies, refused, families] = names;

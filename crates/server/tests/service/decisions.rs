@@ -43,7 +43,7 @@ async fn log(service: &Running) -> Vec<Value> {
 #[tokio::test]
 async fn lists_and_results_say_what_was_decided() {
     let service = two();
-    let mark = "<span class=\"kind decided\">Decided to be no copy</span>";
+    let mark = "<span class=\"kind decided\">Declared not a copy</span>";
     let answers = [
         ("/v1/documents", "/documents/0"),
         ("/v1/families", "/families/0/original"),

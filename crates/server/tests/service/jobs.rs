@@ -513,7 +513,7 @@ async fn people_start_jobs_with_forms_and_read_them_in_both_languages() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     for (language, done, title) in
-        [("en", "done", "Job 1: import"), ("ko", "마침", "작업 1: 들여오기")]
+        [("en", "done", "Job 1: import"), ("ko", "완료", "작업 1: 가져오기")]
     {
         let page = service.page("/job?number=1", language).await;
         assert!(page.body.contains(done) && page.body.contains(title), "{}", page.body);
