@@ -1,8 +1,8 @@
 //! Cursors: where the next page of a list starts.
 //!
-//! A cursor names the last thing that was shown, not how many were, so that what comes in meanwhile
-//! shifts nothing. (Search counts: its results are ranked anew for every page.) Clients hand it back as
-//! it is; its text may change from version to version.
+//! A cursor names the last item of a page instead of counting items, so documents that arrive between two
+//! pages shift nothing. (Search counts, because its results are ranked anew for every page.) Cursors are
+//! opaque to clients; their text may change from version to version.
 
 use crate::error::RequestError;
 

@@ -1,12 +1,12 @@
-//! Files into a store: every document decided in the order of the input, told once it is durable.
+//! Imports files into a store: documents are decided in the order of the input and reported once they are durable.
 //!
 //! Reading, core text, words, features and compression run on several threads; the store's one writer
 //! decides. What is on its way is bounded, and what became of each row is told to a [`Listener`] in
 //! the order of the input. The program (`wonbon add`) and the service's import jobs both use this.
 //!
-//! Guarantee: when a listener hears [`Listener::durable`] of so many pieces, everything in them is
-//! stored; an import that passes them over goes on behind them. What stands between them and the end
-//! of an import that was killed is read again, and known documents are unchanged by that.
+//! Guarantee: once [`Listener::durable`] reports a number of pieces, every document in these pieces is
+//! stored, and a resumed import may skip them. Later pieces are read again; documents in them that are
+//! stored already are not changed by that.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;

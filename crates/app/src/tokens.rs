@@ -2,9 +2,9 @@
 //!
 //! A token is 256 random bits, so a plain SHA-256 of it can be kept: there is nothing to guess that a
 //! slow hash would slow down. The file is JSON, one token a line, readable by its owner only; it is
-//! written whole under another name and then renamed. Who changes it holds a lock on the file `FILE.lock`
-//! from reading to writing ([`Tokens::change`]): two changes at the same time would otherwise bring back a
-//! token that one of them revoked. The lock is on a file of its own because the file of tokens is replaced.
+//! written whole under another name and then renamed. A process that changes it holds a lock on `FILE.lock`
+//! from reading to writing ([`Tokens::change`]); otherwise one of two simultaneous changes could restore a
+//! token that the other one revoked. The lock needs a file of its own because the file of tokens is replaced.
 //!
 //! Where the file would be named, the address of a store in PostgreSQL may be: then the instances on that store share their
 //! tokens, which are the same lines in a row of it.

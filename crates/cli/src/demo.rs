@@ -1,9 +1,8 @@
 //! `wonbon demo`: the main job on a sample that ships inside the binary.
 //!
-//! A real store in a temporary directory: every post goes the whole way of a document and is told
-//! original or copy at the moment it is stored. The table shows where things stand after the last
-//! one, since a post that arrives late can take an original's place; a search at the end finds
-//! originals only.
+//! Runs a real store in a temporary directory: every post is stored like any document and decided at that
+//! moment. The table shows the verdicts after the last post, because a post that arrives late can replace
+//! an original; a search at the end finds originals only.
 //!
 //! With `--serve` the pages are opened on that store instead. A store of one's own choice (`--store`) is
 //! kept; otherwise it goes away when the demo ends.

@@ -1,8 +1,8 @@
 //! Opening an input: a path or `-`, compressed or not, JSON lines, CSV, Parquet, a web archive or one
 //! document.
 //!
-//! What a file is is told by its bytes where they tell (gzip, zstd, Parquet and WARC begin with a
-//! magic number) and by its name only where they do not: a name ending in `.jsonl`, `.ndjson` or `.json`
+//! The format is recognised by the first bytes where it has a magic number (gzip, zstd, Parquet, WARC), and
+//! otherwise by the name: a name ending in `.jsonl`, `.ndjson` or `.json`
 //! holds JSON lines, one ending in `.csv` or `.tsv` records of fields, one ending in `.txt`, `.text`, `.md`, `.html`, `.htm` or `.xhtml` is one document, and
 //! anything else holds JSON lines if its first character other than white space is `{`.
 

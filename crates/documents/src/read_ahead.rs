@@ -1,7 +1,7 @@
-//! Decompressing on another thread, a few buffers ahead of whoever reads.
+//! Decompresses on a separate thread, a few buffers ahead of the reader.
 //!
-//! Why: whoever cuts lines holds the lock for which all others wait, and decompressing takes most of that time. The
-//! thread starts behind the first buffer, because of many files only the beginning is looked at.
+//! Why: the thread that cuts lines holds the lock that all others wait for, and it would spend most of that time
+//! decompressing. The thread starts after the first buffer, because often only the beginning of a file is read.
 //!
 //! Cost: [`BUFFERS`] times [`BUFFER_BYTES`] of memory, and a thread while the file is read. It ends with its file, or
 //! at its next buffer once nobody reads any more.

@@ -1,8 +1,9 @@
 //! Locks, each held by one process.
 //!
-//! A lock is a file that the system locks and lets go of when the process ends, however it ends. One that is held
-//! is waited for, a second at most ([`take`]) or as long as it takes ([`wait`]): a process that was forked a moment ago shares our files, and with them a lock
-//! that was just given back, until it starts its program. Whoever really holds a lock holds it for longer.
+//! A lock is a file lock of the operating system, released when the process ends, however it ends. [`take`] waits
+//! for it for up to a second and [`wait`] for as long as it takes. Why [`take`] waits at all: between fork and exec, a
+//! child process shares our open files and with them a lock that we have just released. A lock that is really held
+//! is held for longer.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

@@ -22,7 +22,7 @@ pub enum Kind {
     SameText,
     /// Has its original's shingles in another order or number.
     SameShingles,
-    /// Has no words: nobody's copy and nobody's original.
+    /// Has no words: neither a copy nor an original.
     Empty,
 }
 

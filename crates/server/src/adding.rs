@@ -1,13 +1,13 @@
 //! Adds on their way: handed to the store's one writer by [`wonbon_app::intake`], waited for by one thread.
 //!
-//! The writer commits what has queued up in one go and acknowledges in the order of the queue, so one
-//! thread that waits for the acknowledgements in that order tells everyone as soon as it could be told.
-//! A hundred clients that add at the same time share an fsync and cost no thread each.
+//! The writer commits everything in its queue at once and acknowledges in the order of the queue. So one thread
+//! can wait for all acknowledgements in that order and answer every client without delay: a hundred clients
+//! that add at the same time share one fsync and need no thread each.
 //!
-//! What is on its way is bounded by its bytes ([`PERMITS`]): a client that adds one document when there
-//! is no room is told to come again, a stream is read no further until there is.
+//! Documents under way are bounded by their bytes ([`PERMITS`]): a request beyond that is refused with
+//! `Retry-After`, and a stream is not read any further until there is room.
 //!
-//! Guarantee: whatever was handed over is acknowledged to whoever waits, also while the service ends.
+//! Guarantee: every document that was submitted is acknowledged to its client, also while the service shuts down.
 
 use std::sync::{Arc, mpsc};
 use std::time::Instant;

@@ -1,9 +1,9 @@
 //! One byte budget for everything that requests have the service hold: bodies and lines of streams.
 //!
 //! A limit for each body is not enough: 4,096 bodies of 32 MB at once are 128 GB. So every byte is counted
-//! before it is kept, in total and by client address, and a request that finds no room is told to come
-//! again. Bytes are counted as they arrive, not as they are announced: whoever only promises a body takes
-//! nothing from others. Behind a proxy all clients have its address and share its part.
+//! before it is kept, in total and by client address, and a request beyond the budget is refused with
+//! `Retry-After`. Bytes are counted as they arrive, so a `Content-Length` alone takes nothing from other
+//! clients. Behind a proxy all clients share the part of the proxy's address.
 //!
 //! Cost: a lock for each piece that arrives, 16 kB or more.
 //!

@@ -1,8 +1,8 @@
 //! A connection whose client must read: writes that make no progress end it.
 //!
-//! A client that asks and does not read fills the buffers of the system, and then the task, the answer and
-//! the file descriptor wait for it for ever. Here the time without progress is counted while a write waits,
-//! so neither a slow reader nor an idle connection is touched.
+//! When a client sends a request and never reads the answer, the socket buffers fill up, and task, answer and
+//! file descriptor are held forever. So the connection is closed when a pending write has made no progress
+//! for some time. Slow readers and idle connections are not affected.
 //!
 //! Cost: a timer while a write waits; nothing otherwise.
 

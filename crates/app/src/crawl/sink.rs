@@ -1,7 +1,7 @@
-//! The store as the place where a crawl's pages go.
+//! Writes the pages of a crawl to a store.
 //!
-//! The crawl knows no store and the store no crawl; whoever has both puts one into the other with
-//! this: the program (`wonbon crawl --store`) and the service's jobs.
+//! Crawl and store do not depend on each other. This adapter connects them, for `wonbon crawl --store` and
+//! for the jobs of the service.
 
 use wonbon_crawl::sink::{PageSink, SinkError, SinkPage, Ticket, Verdict};
 use wonbon_documents::{Content, Document};

@@ -1,7 +1,7 @@
 //! Jobs over a corpus: `dedup` and `cluster`. Results go to the folder `out` of the job.
 //!
-//! Both keep unfinished work beside it and resume from there by themselves; this module gives them their
-//! parameters, watches them, and passes on that they shall stop.
+//! Both keep unfinished work beside that folder and resume from there; this module passes their parameters
+//! on, records their progress, and cancels them.
 
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Files that jobs may read: those below the folder `in` of the jobs' directory, and nothing else.
 //!
-//! A path over HTTP is a stranger's word. It has to be relative, made of plain names, and to lead, when
-//! all links are followed, to something below `in`; so has everything in a folder that is named.
+//! A path in a request is not trusted. It has to be relative and to consist of plain names, and after all
+//! symbolic links are resolved it must still be below `in`. The same holds for everything in a folder.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -18,7 +18,7 @@
 //! | crawl | where its log ends; requests that were under way are made again |
 //!
 //! A job that ran during three crashes in a row fails with that reason, because it may be their cause: it
-//! would otherwise end the service again after every start. Whoever knows better resumes it.
+//! would otherwise end the service again after every start. A person can still resume it.
 //!
 //! Guarantees: an acknowledged job is in its directory; its result does not depend on how often it was
 //! interrupted; what it made stays when it is cancelled. Jobs read and write their directory and the store

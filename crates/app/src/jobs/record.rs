@@ -1,9 +1,9 @@
 //! The record of a job: its request, state, progress and result, in one small file.
 //!
 //! The file is written under another name, made durable, and renamed over the old one, whose directory
-//! is made durable too: after a kill or a power cut there is the record before or the record after,
-//! never a part of one. It is written when a job's state changes, before anybody is told, and every few
-//! seconds while it runs: what is counted in between is counted again after a kill.
+//! is made durable too: after a kill or a power cut the file holds the old record or the new one,
+//! never a part of either. It is written before a change of state is reported, and every few seconds while
+//! the job runs; after a kill, work that was counted since then is counted again.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The verdicts as a table of at most 100 columns.
 //!
-//! Columns are as wide as their widest cell on a terminal, where Hangul, Han and kana take two
-//! places; the reason takes what is left and goes on in the next line. Colours only repeat what
-//! the words say; whoever writes the table drops them where they cannot be seen.
+//! A column is as wide as its widest cell on a terminal, where Hangul, Han and kana are two cells wide. The
+//! reason gets the remaining width and wraps. Colours only repeat what the words say; the caller drops
+//! them where the output is no terminal.
 
 use std::fmt::Write as _;
 

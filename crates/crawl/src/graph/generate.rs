@@ -18,8 +18,8 @@
 //! The popularity of a site falls as a power of its rank; ranks have nothing to do with sizes.
 //!
 //! The defaults make a web of 1.2 million pages in some 86,000 sites with 19.5 million links, 28 % of
-//! them external. They were picked by trying: what the orderings gather on webs is what one wants to
-//! see apart, and on many webs it hardly is. benches/crawl has the figures, also of other webs.
+//! them external. They were chosen by experiment, because on many generated webs the orderings hardly
+//! differ. benches/crawl has the figures, also for other webs.
 //!
 //! Cost: time of the links; memory of the sites (24 bytes each), whatever the number of pages: links
 //! are written as they are made. Every page draws from a stream of its own, so that the bytes depend

@@ -1,8 +1,7 @@
 //! A web as a graph: pages, the links between them, the site of each.
 //!
 //! Pages are numbers from 0, links lie in one array by page (compressed sparse rows). A graph is read
-//! once and never changed; what a virtual crawl needs of an address is its site, so addresses are
-//! read past and not kept.
+//! once and never changed. A virtual crawl needs only the site of an address, so addresses are not kept.
 //!
 //! Cost: 8 + 4 bytes a page and 4 a link, plus the names of sites while reading.
 //!

@@ -1,8 +1,7 @@
-//! A frontier made of two parts: the waiting pages, and the rule that says what links do to them.
+//! A frontier of two parts: the waiting pages, and the rule that ranks them by the links found so far.
 //!
-//! Most orderings differ in the rule alone: a page is taken, left out and counted in the same way
-//! whatever ranks it. The rule gives a page the crawl starts with its rank, and works on the
-//! waiting pages when one was fetched.
+//! Most orderings differ in the rule alone; taking, skipping and counting pages is the same for all. The rule
+//! ranks the start pages, and updates the ranks of waiting pages after each fetched page.
 //!
 //! Cost: that of the two parts.
 

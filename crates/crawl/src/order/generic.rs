@@ -1,7 +1,7 @@
-//! Generic search: any page that is known, by chance.
+//! Generic search: a known page chosen at random.
 //!
-//! The least an ordering can do, and the line that the others should be above. The choice follows a
-//! seed: the same seed takes the same pages.
+//! The baseline that every other ordering should beat. The choice is seeded: the same seed takes the same
+//! pages.
 //!
 //! Cost: O(1) for a link and a page; 8 bytes a known page.
 

@@ -7,9 +7,8 @@
 //! the same run, and read a second time. All other records (requests, metadata, images, errors,
 //! revisits of what is not here) are skipped and counted.
 //!
-//! Records are read one after the other by one thread, which only inflates; heads, content codings,
-//! charsets and core text are the work of all threads. A damaged record is told with the place where
-//! it begins, and reading continues after it.
+//! One thread reads the records in order and only inflates them; all threads work on heads, content codings,
+//! charsets and core text. A damaged record is reported with its offset, and reading continues after it.
 //!
 //! Cost: a batch of blocks; of each response some 50 bytes to be found again.
 

@@ -1,7 +1,7 @@
-//! A crawl for people: a form to start one, and one as it goes: counters, curves, hosts, failures.
+//! The pages about crawls: a form to start one, and its progress as counters, curves, hosts and failures.
 //!
-//! The curves are over the pages that came. While a crawl runs the share is that of all known links, the
-//! nearest there is to the PageRank; when it has ended it is the PageRank of all known pages.
+//! The curves show what the fetched pages amount to: while the crawl runs, their share of all known links,
+//! which approximates the PageRank; after its end, their share of the PageRank of all known pages.
 
 use maud::html;
 use wonbon_app::jobs::{CrawlProgress, Job, JobState};

@@ -1,7 +1,7 @@
 //! Decisions: the forms on the pages of documents and families, and `/decisions`, the log.
 //!
-//! A form leads back to the page it stands on, which then tells what was recorded and offers to take it
-//! back: that names the entry, so that it never takes back what somebody else decided meanwhile.
+//! A form returns to its own page, which then shows the recorded entry and an Undo button. The button names
+//! that entry, so it never undoes a decision that somebody else made in between.
 
 use maud::{Markup, html};
 use wonbon_pages::{Cell, Page};

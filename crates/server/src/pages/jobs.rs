@@ -1,7 +1,7 @@
 //! Jobs for people: which there are, one of them, and forms to start, pause, resume and cancel them.
 //!
-//! Parts marked with `data-live` are taken anew from the page itself when an event of the job comes; without
-//! script the page says the same when it is loaded again.
+//! When an event of the job arrives, the script reloads the parts marked with `data-live`; without script,
+//! reloading the page shows the same.
 
 use maud::{Markup, html};
 use wonbon_app::jobs::{Job, JobState, Wanted};

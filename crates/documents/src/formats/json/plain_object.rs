@@ -1,8 +1,8 @@
 //! The objects that most corpora consist of, without a tape: named strings and numbers on one line.
 //!
-//! Why: a parser notes every value of a line. Of most lines three fields are wanted, and one of them is nearly the whole
-//! line. So wanted strings are unescaped while their end is looked for, eight bytes a step, and everything else is only
-//! checked.
+//! Why: a general parser records every value of a line, but most lines have three fields of interest, and one of them is
+//! nearly the whole line. So this reader unescapes the strings it needs while it looks for their end, eight bytes a step,
+//! and only validates everything else.
 //!
 //! Guarantee: what is read here is what the parser reads, and nothing is changed before the whole line was seen to be
 //! an object. What is rare is left to the parser, which also says what is wrong with a line: tabs and line breaks
