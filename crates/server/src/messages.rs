@@ -235,7 +235,7 @@ messages! {
     DecidedBy = "decided by {0}, {1}", "{0}, {1}에 정함";
     WasMadeTheOriginal = "Declared the original", "원본으로 정함";
     WasDecidedNotACopy = "Declared not a copy", "사본이 아니라고 정함";
-    WasTakenBack = "Entry {0} undone", "{0}번 기록을 되돌림";
+    WasTakenBack = "Entry {0} taken back", "{0}번 기록을 되돌림";
     EndedWithItsDocument = "Ended: the document was removed", "문서가 지워져 끝남";
     RecordedAs = "recorded as entry {0}", "{0}번으로 기록됨";
     EntryNumber = "Entry", "번호";
