@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use wonbon_documents::InputError;
+use wonbon_documents::{InputError, RowError};
 use wonbon_files::{FileError, PartialFolderError};
 
 /// Why this crate could not do what was asked.
 ///
-/// `BadParameter`, `CannotCut`, `OutputExists`, `NotOurs`, `NotEmpty`, `OtherPlan`, `InputChanged`, `NoColumn`,
+/// `BadParameter`, `BadDocument`, `CannotCut`, `OutputExists`, `NotOurs`, `NotEmpty`, `OtherPlan`, `InputChanged`, `NoColumn`,
 /// `DocumentChanged`, `DocumentsLost` and `NotARun` mean that the request was wrong; `Io` and `Input` that the
 /// environment failed; `Damaged` that files of an earlier run are not what was written; `Stopped` that somebody asked
 /// for it.
@@ -130,6 +130,12 @@ pub enum ClusterError {
         /// How many fit.
         most: u64,
     },
+    /// More shingles than 40-bit numbers can name.
+    #[error("more than {most} shingles do not fit in one run")]
+    TooManyShingles {
+        /// How many fit.
+        most: u64,
+    },
     /// The work needs more memory than it was given.
     #[error("{what} needs about {needed} MB of memory, {given} MB were given")]
     TooLittleMemory {
@@ -147,6 +153,14 @@ pub enum ClusterError {
         column: String,
         /// What it should hold.
         wanted: &'static str,
+    },
+    /// A row of a stream is no document.
+    #[error("document {name} {why}")]
+    BadDocument {
+        /// Its id, or its number.
+        name: String,
+        /// What is wrong with it.
+        why: RowError,
     },
     /// A document of a stream is not the one that was sketched.
     #[error(

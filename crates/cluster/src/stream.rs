@@ -2,7 +2,8 @@
 //!
 //! Documents are sketched as they come, with several threads, into a corpus in a folder that the
 //! caller gives (a temporary one will do); then families are decided, or clusters formed, as for
-//! files. Texts are not kept: memory does not grow with them. The caller can cancel the work at any time; the folder is
+//! files. What a document means is decided as for a row of a table: one without an id is called by its number, and one
+//! with a creation time that is none ends the work. Texts are not kept: memory does not grow with them. The caller can cancel the work at any time; the folder is
 //! then empty again.
 //!
 //! ```
@@ -34,12 +35,11 @@ use std::path::Path;
 
 use serde_json::json;
 use wonbon_documents::ordered::for_each_ordered;
-use wonbon_documents::{Progress, Value};
+use wonbon_documents::{Dates, FieldNames, Progress, Value, Values, resolve};
 use wonbon_rule::Kind;
-use wonbon_time::Timestamp;
 
 use crate::clustering::{ClusterMethod, Clusters, number_clusters};
-use crate::corpus::{Corpus, CorpusWriter, PART_BYTES, PieceColumns};
+use crate::corpus::{Corpus, CorpusWriter, PART_BYTES, PieceColumns, note_document};
 use crate::error::{ClusterError, io};
 use crate::keep::Keep;
 use crate::progress::PhaseClock;
@@ -233,6 +233,14 @@ impl Drop for Scratch<'_> {
     }
 }
 
+/// Documents that one thread takes.
+#[derive(Default)]
+struct Taken {
+    /// The number of the first.
+    first: u64,
+    documents: Vec<StreamDocument>,
+}
+
 /// How a stream is read.
 struct StreamReading<'a> {
     threads: NonZeroUsize,
@@ -252,36 +260,52 @@ fn read_stream<S>(
 ) -> Result<Corpus, ClusterError> {
     let StreamReading { threads, keep, groups, folder, progress } = reading;
     let mut writer = CorpusWriter::open(folder, groups, &json!({"job": "stream"}), PART_BYTES)?;
-    let take = |taken: &mut Vec<StreamDocument>| {
+    let mut next = 0;
+    let take = |taken: &mut Taken| {
         if progress.stop_asked() {
             return Err(ClusterError::Stopped);
         }
-        taken.clear();
+        taken.first = next;
+        taken.documents.clear();
         let mut bytes = 0;
         while bytes < TEXT_AT_A_TIME
             && let Some(document) = documents.next()
         {
             bytes += document.text.len();
-            taken.push(document);
+            taken.documents.push(document);
         }
-        Ok(!taken.is_empty())
+        next += taken.documents.len() as u64;
+        Ok(!taken.documents.is_empty())
     };
-    let work = |state: &mut S, taken: &mut Vec<StreamDocument>| {
+    let names = FieldNames::default();
+    let work = |state: &mut S, taken: &mut Taken| {
         let mut columns = PieceColumns::default();
-        for document in taken.iter() {
-            let ranking = document.ranking.as_deref();
-            let created = ranking.and_then(|text| Timestamp::parse_text(text).ok());
-            let (text, ranking) = (&document.text, ranking.map_or(Value::Missing, Value::from));
+        for (number, document) in (taken.first..).zip(&taken.documents) {
+            let ranking = document.ranking.as_deref().map_or(Value::Missing, Value::from);
+            let (created, ranking) = match keep {
+                Keep::Earliest => (ranking, Value::Missing),
+                _ => (Value::Missing, ranking),
+            };
+            let (id, text) = (document.id.as_str().into(), document.text.as_str().into());
+            let values = Values { id, text, created, ranking, ..Values::default() };
+            let mut document =
+                resolve(values, &names, || Some(number.to_string())).map_err(|why| {
+                    let id = Some(&document.id).filter(|id| !id.is_empty()).cloned();
+                    ClusterError::BadDocument {
+                        name: id.unwrap_or_else(|| number.to_string()),
+                        why,
+                    }
+                })?;
             columns.rows.push(1);
-            columns.push(&document.id, keep.key(created, &ranking, text.len()), text);
-            columns.input_bytes += text.len() as u64;
-            add(state, text, &mut columns.sketches);
+            note_document(&mut document, keep, Dates::default(), &mut columns);
+            columns.input_bytes += document.text().len() as u64;
+            add(state, document.text(), &mut columns.sketches);
         }
-        columns
+        Ok(columns)
     };
     clock.time("read", 0, progress, || {
-        for_each_ordered(threads, take, state, work, |rows| {
-            writer.append(&rows, false)?;
+        for_each_ordered(threads, take, state, work, |rows: Result<_, ClusterError>| {
+            writer.append(&rows?, false)?;
             progress.advance(writer.at().input_bytes);
             Ok(())
         })

@@ -557,7 +557,7 @@ fn posts(seed: u64) -> Vec<Post> {
         .into_iter()
         .map(|text| {
             let created = match random.below(9) {
-                0 => "never".to_owned(),
+                0 => String::new(),
                 day => format!("2024-05-0{day}"),
             };
             Post { id: String::new(), created, text, other: false }
@@ -617,7 +617,7 @@ fn write_lines(path: &Path, posts: &[&Post]) {
     let lines: String = posts
         .iter()
         .map(|post| {
-            let created = (post.created != "never").then_some(&post.created);
+            let created = (!post.created.is_empty()).then_some(&post.created);
             format!(
                 "{}\n",
                 serde_json::json!({"id": post.id, "text": post.text, "created": created})

@@ -1,8 +1,9 @@
-//! Families of tables in memory are those of a run over files with the same rows.
+//! Families of tables in memory are those of a run over files with the same rows; every entry point refuses the same rows.
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
@@ -11,6 +12,10 @@ use wonbon_cluster::ClusterError;
 use wonbon_cluster::corpus::PART_BYTES;
 use wonbon_cluster::deciding::FamilyConfig;
 use wonbon_cluster::dedup::{DedupConfig, dedup};
+use wonbon_cluster::keep::Keep;
+use wonbon_cluster::steps::passages::PassageSeeds;
+use wonbon_cluster::steps::{Sketch, SketchColumns, Step, Stepped};
+use wonbon_cluster::stream::{StreamDocument, families_of};
 use wonbon_cluster::tables::{Families, TableConfig};
 use wonbon_documents::{Dates, FieldNames, Limits, Progress, Unwatched};
 
@@ -28,20 +33,13 @@ fn config(pairs: bool) -> TableConfig {
     TableConfig { fields: FieldNames::default(), dates: Dates::default(), method, pairs }
 }
 
-/// The digest that a run over files prints.
-fn digest_of_files(rows: &[String]) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let input = folder.path().join("rows.jsonl");
-    let mut file = std::fs::File::create(&input).unwrap();
-    for (number, text) in rows.iter().enumerate() {
-        writeln!(file, "{}", serde_json::json!({"id": format!("d{number}"), "text": text}))
-            .unwrap();
-    }
+/// A run over a file beside its output.
+fn job(input: PathBuf) -> DedupConfig {
     let TableConfig { fields, dates, method, .. } = config(false);
-    let config = DedupConfig {
+    DedupConfig {
         passages: None,
+        output: input.with_extension("out"),
         inputs: vec![input],
-        output: folder.path().join("out"),
         fields,
         dates,
         method,
@@ -52,8 +50,19 @@ fn digest_of_files(rows: &[String]) -> String {
         against: Vec::new(),
         part_bytes: PART_BYTES,
         save_sketches: false,
-    };
-    dedup(&config, &Unwatched).unwrap().digest
+    }
+}
+
+/// The digest that a run over files prints.
+fn digest_of_files(rows: &[String]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("rows.jsonl");
+    let mut file = std::fs::File::create(&input).unwrap();
+    for (number, text) in rows.iter().enumerate() {
+        writeln!(file, "{}", serde_json::json!({"id": format!("d{number}"), "text": text}))
+            .unwrap();
+    }
+    dedup(&job(input), &Unwatched).unwrap().digest
 }
 
 /// Texts of few words, so that families are many and some texts are empty.
@@ -102,4 +111,75 @@ fn what_is_stopped_or_fails_leaves_the_folder_empty() {
     let failed = Families::find(broken, nothing(), config(false), folder.path(), &Unwatched);
     assert!(matches!(failed, Err(ClusterError::TooMany { most: 7 })));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+const TEXT: &str = "one two three four five six";
+
+/// What each entry point says to one row with this time, without what names the row.
+fn said_to(created: Option<&str>) -> [Result<(), String>; 5] {
+    let columns: [(&str, ArrayRef); 3] = [
+        ("id", Arc::new(StringArray::from(vec!["a"]))),
+        ("text", Arc::new(StringArray::from(vec![TEXT]))),
+        ("created", Arc::new(StringArray::from(vec![created]))),
+    ];
+    let columns = columns.map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let named = |name: &'static str| {
+        move |error: &dyn std::error::Error| -> String {
+            let said = error.source().map_or(error.to_string(), ToString::to_string);
+            said.strip_prefix(name).unwrap_or_else(|| panic!("{said}")).to_owned()
+        }
+    };
+
+    let work = tempfile::tempdir().unwrap();
+    let input = work.path().join("in.jsonl");
+    let row = serde_json::json!({"id": "a", "text": TEXT, "created": created});
+    std::fs::write(&input, format!("{row}\n")).unwrap();
+    let of_files = dedup(&job(input), &Unwatched).map(drop).map_err(|error| {
+        error.to_string().split_once(":1 ").unwrap_or_else(|| panic!("{error}")).1.to_owned()
+    });
+
+    let table_work = tempfile::tempdir().unwrap();
+    let rows = [Ok::<_, ClusterError>(batch.clone())];
+    let of_tables = Families::find(rows, [], config(false), table_work.path(), &Unwatched);
+    let of_tables = of_tables.map(drop).map_err(|error| named("row:0 ")(&error));
+
+    let stream_work = tempfile::tempdir().unwrap();
+    let ranking = created.map(str::to_owned);
+    let document = StreamDocument { ranking, ..StreamDocument::new("a", TEXT) };
+    let of_streams =
+        families_of([document], &FamilyConfig::default(), stream_work.path(), &Unwatched);
+    let of_streams = of_streams.map(drop).map_err(|error| named("document a ")(&error));
+
+    let columns = SketchColumns { text: "text".into(), order: Some("created".into()), other: None };
+    let schema = batch.schema();
+    let sketch = Sketch::new(&FamilyConfig::default(), columns.clone(), 0, &schema).unwrap();
+    let seeds = PassageSeeds::new(50, Keep::Earliest, columns, 0, &schema).unwrap();
+    let through = |step: Box<dyn Step>| {
+        let mut stepped = Stepped::new(step, [Ok(batch.clone())].into_iter());
+        let found = stepped.next().unwrap();
+        found.map(drop).map_err(|error| named("document a ")(&error))
+    };
+    [of_files, of_tables, of_streams, through(Box::new(sketch)), through(Box::new(seeds))]
+}
+
+#[test]
+fn a_time_that_is_none_is_refused_by_steps_and_streams_as_dedup_refuses_it() {
+    for none in ["yesterday", "2024-02-31", "never"] {
+        let wanted = format!("has a field `created` that is not a time: {none}");
+        assert_eq!(said_to(Some(none)), [(); 5].map(|()| Err(wanted.clone())));
+    }
+    for time in [None, Some(""), Some(" "), Some("2024"), Some("2024-02-29T01:02:03Z")] {
+        assert_eq!(said_to(time), [(); 5].map(|()| Ok(())), "{time:?}");
+    }
+}
+
+#[test]
+fn a_document_of_a_stream_without_an_id_is_called_by_its_number_as_in_a_table() {
+    let work = tempfile::tempdir().unwrap();
+    let documents = ["a", "", "b", ""].map(|id| StreamDocument::new(id, TEXT));
+    let config = FamilyConfig::default();
+    let families = families_of(documents, &config, work.path(), &Unwatched).unwrap();
+    let ids: Vec<String> = families.iter().map(|row| row.unwrap().id).collect();
+    assert_eq!(ids, ["a", "1", "b", "3"]);
 }

@@ -49,7 +49,7 @@ pub use limits::Limits;
 pub use one_file::{FileDocument, read_file, read_formatted_file, read_source};
 pub use open::{Source, SourceKind, open, open_within, read_whole};
 pub use reading::{PieceOutput, Reading, for_each_document};
-pub use resolve::{RowError, Value, Values, resolve, time_value};
+pub use resolve::{RowError, Value, Values, resolve};
 pub use tables::{TableReading, for_each_table_document};
 pub use wonbon_progress::{Progress, Unwatched};
 pub use wonbon_time::{Dates, NotDates};

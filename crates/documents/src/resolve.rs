@@ -277,15 +277,7 @@ fn content_of<'a>(value: Value<'a>, field: &str) -> Result<Option<Cow<'a, str>>,
     }
 }
 
-/// The time that a value stands for, if it is a time; `None` for a missing or empty one.
-///
-/// # Errors
-///
-/// [`RowError::NotATime`] with an empty name if it is something else.
-pub fn time_value(value: Value<'_>) -> Result<Option<Timestamp>, RowError> {
-    time_of(value, "")
-}
-
+/// The time that a value stands for; `None` for a missing or empty one.
 fn time_of(value: Value<'_>, field: &str) -> Result<Option<Timestamp>, RowError> {
     let refused = |value: String| RowError::not_a_time(field, &value);
     match value {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::take::take;
 
 use crate::error::ClusterError;
 
@@ -66,18 +67,49 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// The columns of `input` without one of them, and others behind.
-pub(super) fn with_columns(input: &Schema, without: usize, more: &[(&str, DataType)]) -> SchemaRef {
-    let kept = input.fields().iter().enumerate().filter(|(at, _)| *at != without);
-    let mut fields: Vec<_> = kept.map(|(_, field)| Arc::clone(field)).collect();
-    fields.extend(more.iter().map(|(name, kind)| Arc::new(Field::new(*name, kind.clone(), true))));
-    Arc::new(Schema::new(fields))
+/// The columns that a step passes on, with those that it adds behind them.
+#[derive(Debug)]
+pub(super) struct Passed {
+    kept: Vec<usize>,
+    schema: SchemaRef,
 }
 
-/// The columns of a batch without one of them.
-pub(super) fn kept_columns(batch: &RecordBatch, without: usize) -> Vec<ArrayRef> {
-    let kept = batch.columns().iter().enumerate().filter(|(at, _)| *at != without);
-    kept.map(|(_, column)| Arc::clone(column)).collect()
+impl Passed {
+    /// All columns of `input` but those `taken`.
+    pub(super) fn without(input: &Schema, taken: &[&str], added: &[(&str, DataType)]) -> Self {
+        let is_kept = |at: &usize| !taken.contains(&input.field(*at).name().as_str());
+        let kept: Vec<usize> = (0..input.fields().len()).filter(is_kept).collect();
+        let mut fields: Vec<_> = kept.iter().map(|&at| Arc::clone(&input.fields()[at])).collect();
+        fields.extend(schema_of(added).fields().iter().cloned());
+        Passed { kept, schema: Arc::new(Schema::new(fields)) }
+    }
+
+    pub(super) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// The rows of a batch with the added columns.
+    pub(super) fn batch(
+        &self,
+        batch: &RecordBatch,
+        added: impl IntoIterator<Item = ArrayRef>,
+    ) -> Result<RecordBatch, ClusterError> {
+        let kept = self.kept.iter().map(|&at| Arc::clone(batch.column(at)));
+        Ok(RecordBatch::try_new(self.schema(), kept.chain(added).collect())?)
+    }
+
+    /// Some rows of a batch, in the order of `rows`, with the added columns.
+    pub(super) fn batch_of_rows(
+        &self,
+        batch: &RecordBatch,
+        rows: &UInt32Array,
+        added: impl IntoIterator<Item = ArrayRef>,
+    ) -> Result<RecordBatch, ClusterError> {
+        let kept = self.kept.iter().map(|&at| take(batch.column(at), rows, None));
+        let mut columns = kept.collect::<Result<Vec<_>, _>>()?;
+        columns.extend(added);
+        Ok(RecordBatch::try_new(self.schema(), columns)?)
+    }
 }
 
 /// A schema of these columns.

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Int64Array, RecordBatch};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
-use super::columns::with_columns;
+use super::columns::Passed;
 use super::{Batches, Step};
 use crate::error::ClusterError;
 
@@ -17,7 +17,7 @@ use crate::error::ClusterError;
 pub struct Number {
     part: i64,
     next: i64,
-    schema: SchemaRef,
+    passed: Passed,
 }
 
 impl Number {
@@ -25,23 +25,23 @@ impl Number {
     #[must_use]
     pub fn new(part: i64, input: &Schema) -> Self {
         let added = [("part", DataType::Int64), ("place", DataType::Int64)];
-        Number { part, next: 0, schema: with_columns(input, usize::MAX, &added) }
+        Number { part, next: 0, passed: Passed::without(input, &[], &added) }
     }
 }
 
 impl Step for Number {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        self.passed.schema()
     }
 
     fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let rows = batch.num_rows();
         let end = self.next + rows as i64;
-        let mut columns = batch.columns().to_vec();
-        columns.push(Arc::new(Int64Array::from(vec![self.part; rows])));
-        columns.push(Arc::new(Int64Array::from_iter_values(self.next..end)));
+        let parts = Int64Array::from(vec![self.part; rows]);
+        let places = Int64Array::from_iter_values(self.next..end);
         self.next = end;
-        out.push_back(RecordBatch::try_new(self.schema(), columns)?);
+        let added: [ArrayRef; 2] = [Arc::new(parts), Arc::new(places)];
+        out.push_back(self.passed.batch(batch, added)?);
         Ok(())
     }
 }

@@ -9,13 +9,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_array::builder::BinaryBuilder;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
 use wonbon_documents::{MAX_DOCUMENT_BYTES, Value, column_value};
 use zstd::bulk::{Compressor, Decompressor};
 
-use super::columns::{kept_columns, place, with_columns};
+use super::columns::{Passed, any, place};
 use super::{Batches, Step};
 use crate::error::ClusterError;
 
@@ -25,8 +25,7 @@ const LEVEL: i32 = 1;
 pub struct Pack {
     compressor: Compressor<'static>,
     text: String,
-    text_at: usize,
-    schema: SchemaRef,
+    passed: Passed,
 }
 
 impl fmt::Debug for Pack {
@@ -42,20 +41,20 @@ impl Pack {
     ///
     /// If there is no such column, or no memory for the compressor.
     pub fn new(text: &str, input: &Schema) -> Result<Self, ClusterError> {
-        let text_at = place(input, text)?;
-        let schema = with_columns(input, text_at, &[("packed", DataType::Binary)]);
+        place(input, text)?;
+        let passed = Passed::without(input, &[text], &[("packed", DataType::Binary)]);
         let compressor = Compressor::new(LEVEL).map_err(|_| no_memory())?;
-        Ok(Pack { compressor, text: text.to_owned(), text_at, schema })
+        Ok(Pack { compressor, text: text.to_owned(), passed })
     }
 }
 
 impl Step for Pack {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        self.passed.schema()
     }
 
     fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
-        let texts = batch.column(self.text_at).as_ref();
+        let texts = any(batch, &self.text)?;
         let mut packed = BinaryBuilder::new();
         for row in 0..batch.num_rows() {
             let value = column_value(texts, row);
@@ -69,9 +68,8 @@ impl Step for Pack {
             };
             packed.append_value(self.compressor.compress(text).map_err(|_| no_memory())?);
         }
-        let mut columns = kept_columns(batch, self.text_at);
-        columns.push(Arc::new(packed.finish()));
-        out.push_back(RecordBatch::try_new(self.schema(), columns)?);
+        let packed: ArrayRef = Arc::new(packed.finish());
+        out.push_back(self.passed.batch(batch, [packed])?);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
-use super::columns::{longs, with_columns};
+use super::columns::{Passed, longs};
 use super::{Batches, Step};
 use crate::error::ClusterError;
 use crate::verdicts::kind_of;
@@ -18,20 +18,20 @@ use crate::verdicts::kind_of;
 /// is somebody else), `copied` (whether the representative is a copy) and others; gives all with `kind`.
 #[derive(Debug)]
 pub struct Verdicts {
-    schema: SchemaRef,
+    passed: Passed,
 }
 
 impl Verdicts {
     /// Kinds for rows of these columns.
     #[must_use]
     pub fn new(input: &Schema) -> Self {
-        Verdicts { schema: with_columns(input, usize::MAX, &[("kind", DataType::Utf8)]) }
+        Verdicts { passed: Passed::without(input, &[], &[("kind", DataType::Utf8)]) }
     }
 }
 
 impl Step for Verdicts {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        self.passed.schema()
     }
 
     fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
@@ -50,9 +50,7 @@ impl Step for Verdicts {
             .name()
         });
         let kinds: ArrayRef = Arc::new(StringArray::from_iter_values(kinds));
-        let mut columns = batch.columns().to_vec();
-        columns.push(kinds);
-        out.push_back(RecordBatch::try_new(self.schema(), columns)?);
+        out.push_back(self.passed.batch(batch, [kinds])?);
         Ok(())
     }
 }

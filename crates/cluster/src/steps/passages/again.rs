@@ -5,15 +5,15 @@
 //!
 //! Cost: the different contexts of one seed in memory.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 
-use super::super::Step;
 use super::super::columns::{Bytes, flags, longs, schema_of};
+use super::super::{Batches, Step};
 use super::{pack_range, plan_of};
 use crate::error::ClusterError;
 use crate::passages::{Scan, WindowPlan};
@@ -122,11 +122,7 @@ impl Step for PassageAgain {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
         let (seeds, names) = (longs(batch, "seed")?, longs(batch, "document")?);
         let (words, contexts) = (longs(batch, "word")?, Bytes::of(batch, "context")?);
         let other = flags(batch, "other")?;

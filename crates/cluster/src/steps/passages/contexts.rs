@@ -2,31 +2,29 @@
 //!
 //! Cost: one walk over the words of each document that has one.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int64Builder};
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
-use super::super::Step;
-use super::super::columns::{Bytes, any, place, schema_of};
+use super::super::columns::{Bytes, Passed, any, place};
 use super::super::scatter::entry_hash;
-use super::{LongLists, plan_of, scan_text, text_of};
+use super::super::{Batches, Step};
+use super::{LongLists, TEXT, plan_of, scan_text, text_of};
 use crate::error::ClusterError;
 use crate::passages::{Scan, WindowPlan};
 
 /// What is not passed on.
-const TAKEN: [&str; 3] = ["text", "removed", "seeds"];
+const TAKEN: [&str; 3] = [TEXT, "removed", "seeds"];
 
 /// Takes `text`, `removed`, `seeds` (a list of hashes as [`PassageHot`](super::PassageHot) gives them) and any other
 /// columns; gives the others, `seed`, `word` (which of the words that are left the context begins with) and `context`.
 #[derive(Debug)]
 pub struct PassageContexts {
     plan: WindowPlan,
-    kept: Vec<usize>,
     scan: Scan,
-    schema: SchemaRef,
+    passed: Passed,
 }
 
 /// Windows from `first` to `last` keep the seed that begins at word `seed`.
@@ -47,14 +45,10 @@ impl PassageContexts {
         for name in TAKEN {
             place(input, name)?;
         }
-        let is_kept = |at: &usize| !TAKEN.contains(&input.field(*at).name().as_str());
-        let kept: Vec<usize> = (0..input.fields().len()).filter(is_kept).collect();
-        let mut fields: Vec<_> = kept.iter().map(|&at| Arc::clone(&input.fields()[at])).collect();
         let (long, bytes) = (DataType::Int64, DataType::Binary);
-        let added = schema_of(&[("seed", long.clone()), ("word", long), ("context", bytes)]);
-        fields.extend(added.fields().iter().cloned());
-        let schema = Arc::new(Schema::new(fields));
-        Ok(PassageContexts { plan: plan_of(words)?, kept, scan: Scan::default(), schema })
+        let added = [("seed", long.clone()), ("word", long), ("context", bytes)];
+        let passed = Passed::without(input, &TAKEN, &added);
+        Ok(PassageContexts { plan: plan_of(words)?, scan: Scan::default(), passed })
     }
 
     /// The contexts of the document that was scanned.
@@ -75,15 +69,11 @@ impl PassageContexts {
 
 impl Step for PassageContexts {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        self.passed.schema()
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
-        let (texts, removed) = (any(batch, "text")?, Bytes::of(batch, "removed")?);
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
+        let (texts, removed) = (any(batch, TEXT)?, Bytes::of(batch, "removed")?);
         let seeds = LongLists::of(batch, "seeds")?;
         let (mut hashes, mut words) = (Int64Builder::new(), Int64Builder::new());
         let (mut contexts, mut rows) = (BinaryBuilder::new(), Vec::new());
@@ -91,7 +81,7 @@ impl Step for PassageContexts {
         for row in 0..batch.num_rows() {
             let mut hot = seeds.get(row);
             hot.sort_unstable();
-            let text = text_of(texts, row, "text")?;
+            let text = text_of(texts, row)?;
             scan_text(&mut self.scan, &text, None, removed.get(row), &mut offsets);
             for Context { hash, first, last, .. } in self.contexts(&hot) {
                 self.scan.join(first..last + self.plan.words, &mut bytes);
@@ -102,14 +92,9 @@ impl Step for PassageContexts {
             }
         }
         let rows = UInt32Array::from(rows);
-        let mut columns = Vec::new();
-        for &at in &self.kept {
-            columns.push(arrow_select::take::take(batch.column(at), &rows, None)?);
-        }
         let added: [ArrayRef; 3] =
             [Arc::new(hashes.finish()), Arc::new(words.finish()), Arc::new(contexts.finish())];
-        columns.extend(added);
-        out.push_back(RecordBatch::try_new(self.schema(), columns)?);
+        out.push_back(self.passed.batch_of_rows(batch, &rows, added)?);
         Ok(())
     }
 }

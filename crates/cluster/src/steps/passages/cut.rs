@@ -2,30 +2,27 @@
 //!
 //! Cost: two walks over the words of each document that is cut.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
-use wonbon_documents::Value;
 
-use super::super::Step;
-use super::super::columns::{Bytes, any, place, schema_of};
-use super::{ranges_of, text_of};
+use super::super::columns::{Bytes, Passed, any, place};
+use super::super::{Batches, Step};
+use super::{TEXT, ranges_of, text_of};
 use crate::error::ClusterError;
 use crate::passages::{PassageUnit, cut};
 
 /// What is not passed on.
-const TAKEN: [&str; 2] = ["text", "removed"];
+const TAKEN: [&str; 2] = [TEXT, "removed"];
 
 /// Takes `text`, `removed` and any other columns; gives the others, `text` (what is left), `removed` (the bytes of the
 /// text that are gone, as JSON) and `words_left` (null where nothing is removed).
 #[derive(Debug)]
 pub struct PassageCut {
     unit: PassageUnit,
-    kept: Vec<usize>,
-    schema: SchemaRef,
+    passed: Passed,
 }
 
 impl PassageCut {
@@ -38,31 +35,23 @@ impl PassageCut {
         for name in TAKEN {
             place(input, name)?;
         }
-        let is_kept = |at: &usize| !TAKEN.contains(&input.field(*at).name().as_str());
-        let kept: Vec<usize> = (0..input.fields().len()).filter(is_kept).collect();
-        let mut fields: Vec<_> = kept.iter().map(|&at| Arc::clone(&input.fields()[at])).collect();
         let (text, long) = (DataType::Utf8, DataType::Int64);
-        let added = [("text", text.clone()), ("removed", text), ("words_left", long)];
-        fields.extend(schema_of(&added).fields().iter().cloned());
-        Ok(PassageCut { unit, kept, schema: Arc::new(Schema::new(fields)) })
+        let added = [(TEXT, text.clone()), ("removed", text), ("words_left", long)];
+        Ok(PassageCut { unit, passed: Passed::without(input, &TAKEN, &added) })
     }
 }
 
 impl Step for PassageCut {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        self.passed.schema()
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
-        let (texts, removed) = (any(batch, "text")?, Bytes::of(batch, "removed")?);
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
+        let (texts, removed) = (any(batch, TEXT)?, Bytes::of(batch, "removed")?);
         let (mut left, mut gone) = (StringBuilder::new(), StringBuilder::new());
         let mut words_left = Int64Builder::new();
         for row in 0..batch.num_rows() {
-            let Value::Text(text) = text_of(texts, row, "text")? else { continue };
+            let text = text_of(texts, row)?;
             let ranges: Vec<[u64; 2]> =
                 ranges_of(removed.get(row)).into_iter().map(|(from, to)| [from, to]).collect();
             if ranges.is_empty() {
@@ -81,12 +70,9 @@ impl Step for PassageCut {
             gone.append_value(serde_json::to_string(&bytes).expect("numbers are JSON"));
             words_left.append_value(words);
         }
-        let mut columns: Vec<ArrayRef> =
-            self.kept.iter().map(|&at| Arc::clone(batch.column(at))).collect();
         let added: [ArrayRef; 3] =
             [Arc::new(left.finish()), Arc::new(gone.finish()), Arc::new(words_left.finish())];
-        columns.extend(added);
-        out.push_back(RecordBatch::try_new(self.schema(), columns)?);
+        out.push_back(self.passed.batch(batch, added)?);
         Ok(())
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Cost: the entries of the partition in memory, sorted in place. Choose partitions by bytes.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -10,7 +9,7 @@ use arrow_schema::{DataType, SchemaRef};
 
 use super::super::columns::schema_of;
 use super::super::pairs::read_entries;
-use super::super::{ROWS, Step};
+use super::super::{Batches, ROWS, Step};
 use crate::error::ClusterError;
 
 /// Takes `entries`; gives `document` and `seed`, the hash as the entry has it, each pair once.
@@ -33,15 +32,11 @@ impl Step for PassageHot {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        _: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
+    fn take(&mut self, batch: &RecordBatch, _: &mut Batches) -> Result<(), ClusterError> {
         read_entries(batch, &mut self.entries)
     }
 
-    fn finish(&mut self, out: &mut VecDeque<RecordBatch>) -> Result<(), ClusterError> {
+    fn finish(&mut self, out: &mut Batches) -> Result<(), ClusterError> {
         let mut at = self.next.unwrap_or_else(|| {
             self.entries.sort_unstable();
             0

@@ -29,6 +29,8 @@ mod hot;
 mod removed;
 mod seeds;
 
+use std::borrow::Cow;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
@@ -53,23 +55,25 @@ fn plan_of(words: usize) -> Result<WindowPlan, ClusterError> {
 }
 
 /// The text of a row; an empty one for a null.
-fn text_of<'a>(texts: &'a dyn Array, row: usize, column: &str) -> Result<Value<'a>, ClusterError> {
+fn text_of(texts: &dyn Array, row: usize) -> Result<Cow<'_, str>, ClusterError> {
     match column_value(texts, row) {
-        Value::Missing => Ok(Value::Text("".into())),
-        text @ Value::Text(_) => Ok(text),
-        _ => Err(ClusterError::NoColumn { column: column.to_owned(), wanted: "text" }),
+        Value::Missing => Ok("".into()),
+        Value::Text(text) => Ok(text),
+        _ => Err(ClusterError::NoColumn { column: TEXT.to_owned(), wanted: "text" }),
     }
 }
+
+/// The column of texts of all steps but the first.
+const TEXT: &str = "text";
 
 /// Finds the words of a text, without those that were removed.
 fn scan_text(
     scan: &mut Scan,
-    text: &Value<'_>,
+    text: &str,
     unit: Option<PassageUnit>,
     removed: &[u8],
     offsets: &mut Vec<u32>,
 ) {
-    let Value::Text(text) = text else { return };
     scan.text.clear();
     offsets.clear();
     append_words(text, unit, &mut scan.text, offsets);

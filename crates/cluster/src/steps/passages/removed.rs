@@ -2,16 +2,15 @@
 //!
 //! Cost: two walks over the words of each such document.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::builder::{BinaryBuilder, Int64Builder};
 use arrow_schema::{DataType, SchemaRef};
 
-use super::super::Step;
 use super::super::columns::{Bytes, any, longs, schema_of};
-use super::{LongLists, bytes_of, ranges_of, scan_text, text_of, unpack_range};
+use super::super::{Batches, Step};
+use super::{LongLists, TEXT, bytes_of, ranges_of, scan_text, text_of, unpack_range};
 use crate::error::ClusterError;
 use crate::passages::{PassageUnit, Removed, Scan, UnitMarks};
 
@@ -40,18 +39,14 @@ impl Step for PassageRemoved {
         Arc::clone(&self.schema)
     }
 
-    fn take(
-        &mut self,
-        batch: &RecordBatch,
-        out: &mut VecDeque<RecordBatch>,
-    ) -> Result<(), ClusterError> {
-        let (names, texts) = (longs(batch, "document")?, any(batch, "text")?);
+    fn take(&mut self, batch: &RecordBatch, out: &mut Batches) -> Result<(), ClusterError> {
+        let (names, texts) = (longs(batch, "document")?, any(batch, TEXT)?);
         let (before, again) = (Bytes::of(batch, "removed")?, LongLists::of(batch, "ranges")?);
         let (mut documents, mut removed) = (Int64Builder::new(), BinaryBuilder::new());
         let mut offsets = Vec::new();
         for row in 0..batch.num_rows() {
             let document = names.value(row);
-            let text = text_of(texts, row, "text")?;
+            let text = text_of(texts, row)?;
             scan_text(&mut self.all, &text, Some(self.unit), &[], &mut offsets);
             let gone = ranges_of(before.get(row));
             self.left.text.clone_from(&self.all.text);
