@@ -19,6 +19,7 @@ use std::str::FromStr;
 use wonbon_documents::Progress;
 use wonbon_rule::Rule;
 
+use crate::assignments::{Assignment, Assignments, AssignmentsBuilder};
 use crate::columns::{Column, ColumnWriter, Mark};
 use crate::error::ClusterError;
 use crate::sets::Sets;
@@ -59,15 +60,6 @@ impl FromStr for FamilyKind {
             _ => Err(NotAFamilyKind),
         }
     }
-}
-
-/// Which original a representative belongs to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Assignment {
-    /// The number of its original: itself if it is one.
-    pub original: u32,
-    /// Its exact resemblance to it.
-    pub resemblance: f64,
 }
 
 /// Two representatives at or above the threshold.
@@ -166,7 +158,7 @@ pub struct FamilyParams<'a> {
 
 /// What is being decided.
 struct Deciding<'a> {
-    verdicts: Vec<Assignment>,
+    verdicts: AssignmentsBuilder,
     components: Option<UnionFind>,
     pairs: Option<&'a mut dyn PairSink>,
     others: u32,
@@ -195,29 +187,25 @@ impl Deciding<'_> {
         // Earlier ones come first, so that only a better one takes the place.
         let mut best: Option<&Met> = None;
         for met in met {
-            let is_original = self.verdicts[met.other as usize].original == met.other;
+            let is_original = self.verdicts.is_original(met.other);
             if is_original && best.is_none_or(|best| better(met, best)) {
                 best = Some(met);
             }
         }
         if let Some(best) = best.filter(|_| who >= self.others) {
             let resemblance = best.resemblance();
-            self.verdicts[who as usize] = Assignment { original: best.other, resemblance };
+            self.verdicts.assign(who, Assignment { original: best.other, resemblance });
             return Ok(false);
         }
         Ok(true)
     }
 }
 
-fn alone(count: u32) -> Vec<Assignment> {
-    (0..count).map(|original| Assignment { original, resemblance: 1.0 }).collect()
-}
-
 /// What was found and what it cost.
 #[derive(Debug)]
 pub struct Families {
     /// Which original each representative belongs to.
-    pub verdicts: Vec<Assignment>,
+    pub verdicts: Assignments,
     /// Pairs whose sets were compared.
     pub compared: u64,
 }
@@ -238,7 +226,7 @@ pub fn by_walking(
     let all_pairs = pairs.is_some();
     let linked = kind == FamilyKind::Linked;
     let mut deciding = Deciding {
-        verdicts: alone(count),
+        verdicts: AssignmentsBuilder::new(count),
         components: linked.then(|| UnionFind::new(count)),
         pairs,
         others,
@@ -254,7 +242,7 @@ pub fn by_walking(
         },
         |deciding, who, met| Ok(deciding.take(who, met)? || all_pairs || linked),
     )?;
-    finish(sets, deciding, compared)
+    finish(sets, count, deciding, compared)
 }
 
 /// Finds families from pairs that are known, in any order.
@@ -271,7 +259,7 @@ pub fn from_pairs(
 ) -> Result<Families, ClusterError> {
     let FamilyParams { rule, kind, others, .. } = params;
     let mut deciding = Deciding {
-        verdicts: alone(count),
+        verdicts: AssignmentsBuilder::new(count),
         components: (kind == FamilyKind::Linked).then(|| UnionFind::new(count)),
         pairs,
         others,
@@ -285,25 +273,29 @@ pub fn from_pairs(
         found.extend(group.iter().map(|(_, met)| *met));
         deciding.take(group[0].0, &found)?;
     }
-    finish(sets, deciding, met.len() as u64)
+    finish(sets, count, deciding, met.len() as u64)
 }
 
 fn finish(
     sets: &Sets,
+    count: u32,
     mut deciding: Deciding<'_>,
     compared: u64,
 ) -> Result<Families, ClusterError> {
     if let Some(mut components) = deciding.components.take() {
         let mut comparer = Comparer::default();
-        let mut by_root: Vec<(u32, u32)> = (0..deciding.verdicts.len() as u32)
+        let mut by_root: Vec<(u32, u32)> = (deciding.others..count)
             .map(|who| (components.root(who), who))
-            .filter(|(root, who)| root != who && *who >= deciding.others)
+            .filter(|(root, who)| root != who)
             .collect();
         by_root.sort_unstable();
-        for (root, who) in by_root {
-            let resemblance = comparer.compare(sets, root, who)?.resemblance();
-            deciding.verdicts[who as usize] = Assignment { original: root, resemblance };
+        let mut copies = Vec::with_capacity(by_root.len());
+        for (original, who) in by_root {
+            let resemblance = comparer.compare(sets, original, who)?.resemblance();
+            copies.push((who, Assignment { original, resemblance }));
         }
+        copies.sort_unstable_by_key(|&(who, _)| who);
+        copies.into_iter().for_each(|(who, to)| deciding.verdicts.assign(who, to));
     }
-    Ok(Families { verdicts: deciding.verdicts, compared })
+    Ok(Families { verdicts: deciding.verdicts.finish(), compared })
 }

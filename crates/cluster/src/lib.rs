@@ -10,6 +10,7 @@
 //! Not here: what a word or a shingle is (`wonbon-text`), what a document is and how files become
 //! documents (`wonbon-documents`).
 
+pub mod assignments;
 pub mod clustering;
 mod columns;
 pub mod corpus;
@@ -26,6 +27,7 @@ mod order;
 mod output_file;
 pub mod passages;
 pub mod progress;
+mod ranked_bits;
 mod report;
 mod row_writers;
 mod run_folder;

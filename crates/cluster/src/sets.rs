@@ -4,7 +4,7 @@
 //! texts at a time; most of its groups are small, and a file for each would cost more than the work. So its
 //! sets are kept in memory up to a limit and written to a file without a name beyond that.
 //!
-//! Cost: 12 bytes a representative; 8 bytes a shingle, in memory or on disk.
+//! Cost: 9 bytes a representative; 8 bytes a shingle, in memory or on disk.
 
 use crate::columns::{Column, ColumnWriter, Mark};
 use crate::corpus::Corpus;
@@ -15,8 +15,37 @@ use crate::order::Representatives;
 #[derive(Debug)]
 pub struct Sets {
     elements: Elements,
-    starts: Vec<u64>,
+    starts: Starts,
     sizes: Vec<u32>,
+}
+
+/// Where sets start: five bytes a number.
+#[derive(Debug, Default)]
+struct Starts {
+    low: Vec<u32>,
+    high: Vec<u8>,
+}
+
+/// The most shingles of one run, eight terabytes of them.
+const MOST_SHINGLES: u64 = 1 << 40;
+
+impl Starts {
+    fn new(count: usize) -> Self {
+        Starts { low: vec![0; count], high: vec![0; count] }
+    }
+
+    fn set(&mut self, at: usize, start: u64) {
+        (self.low[at], self.high[at]) = (start as u32, (start >> 32) as u8);
+    }
+
+    fn push(&mut self, start: u64) {
+        self.low.push(start as u32);
+        self.high.push((start >> 32) as u8);
+    }
+
+    fn get(&self, at: usize) -> u64 {
+        u64::from(self.high[at]) << 32 | u64::from(self.low[at])
+    }
 }
 
 #[derive(Debug)]
@@ -33,18 +62,21 @@ impl Sets {
     /// If the corpus cannot be read.
     pub fn open(corpus: &Corpus, representatives: &Representatives) -> Result<Self, ClusterError> {
         let count = representatives.documents.len();
-        let (mut starts, mut sizes) = (vec![0; count], vec![0; count]);
+        let (mut starts, mut sizes) = (Starts::new(count), vec![0; count]);
         let mut start = 0;
         corpus.shingles()?.for_each(|document, size| {
             let document = document as u32;
             if representatives.is_one(document) {
                 let number = representatives.of[document as usize] as usize;
-                starts[number] = start;
+                starts.set(number, start);
                 sizes[number] = size;
             }
             start += u64::from(size);
             Ok(())
         })?;
+        if start > MOST_SHINGLES {
+            return Err(ClusterError::TooManyShingles { most: MOST_SHINGLES });
+        }
         Ok(Sets { elements: Elements::File(corpus.elements()?), starts, sizes })
     }
 
@@ -78,7 +110,7 @@ impl Sets {
     ///
     /// If they cannot be read.
     pub fn read(&self, representative: u32, set: &mut Vec<u64>) -> Result<(), ClusterError> {
-        let (start, size) = (self.starts[representative as usize], self.size(representative));
+        let (start, size) = (self.starts.get(representative as usize), self.size(representative));
         match &self.elements {
             Elements::File(column) => {
                 set.resize(size as usize, 0);
@@ -101,7 +133,7 @@ pub(crate) struct SetsBuilder {
     /// Where sets go once there are more elements than this.
     most_in_memory: usize,
     file: Option<(tempfile::TempDir, ColumnWriter<u64>)>,
-    starts: Vec<u64>,
+    starts: Starts,
     sizes: Vec<u32>,
     total: u64,
 }
@@ -113,7 +145,7 @@ impl SetsBuilder {
             elements: Vec::new(),
             most_in_memory: usize::try_from(memory / 8).unwrap_or(usize::MAX),
             file: None,
-            starts: Vec::new(),
+            starts: Starts::default(),
             sizes: Vec::new(),
             total: 0,
         }

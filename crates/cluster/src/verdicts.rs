@@ -2,9 +2,9 @@
 
 use wonbon_rule::{Kind, Verdict};
 
+use crate::assignments::{Assignment, Assignments};
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
-use crate::families::Assignment;
 use crate::order::{NOBODY, Representatives};
 
 /// A document in the files of families.
@@ -46,13 +46,11 @@ pub(crate) fn kind_of(
 #[derive(Debug)]
 pub struct Verdicts {
     representatives: Representatives,
-    assignments: Vec<Assignment>,
-    /// For each representative that is an original, the number of its family.
-    families: Vec<u32>,
+    assignments: Assignments,
     /// For each document, its kind.
     kinds: Vec<Kind>,
-    /// For each representative that is an original, how many documents its family has.
-    sizes: Vec<u32>,
+    /// The originals whose family has two or more documents, and how many it has.
+    sizes: Vec<(u32, u32)>,
 }
 
 impl Verdicts {
@@ -65,33 +63,26 @@ impl Verdicts {
     pub fn new(
         corpus: &Corpus,
         representatives: Representatives,
-        assignments: Vec<Assignment>,
+        assignments: Assignments,
         others: u32,
     ) -> Result<Self, ClusterError> {
-        let count = representatives.documents.len();
-        let (mut families, mut sizes) = (vec![0; count], vec![0_u32; count]);
-        let mut family = 0;
-        for (number, assignment) in (0..).zip(&assignments) {
-            if assignment.original == number {
-                family += 1;
-                families[number as usize] = family;
-            }
-        }
+        let mut sizes = vec![0_u32; representatives.documents.len()];
         for &number in representatives.of.iter().filter(|&&number| number != NOBODY) {
-            sizes[assignments[number as usize].original as usize] += 1;
+            sizes[assignments.of(number).original as usize] += 1;
         }
+        let sizes = (0..).zip(sizes).filter(|&(_, size)| size > 1).collect();
         let mut kinds = vec![Kind::Empty; representatives.of.len()];
         let original_of = |document: usize| {
             let number = representatives.of[document];
             (number != NOBODY).then(|| {
-                (number, representatives.documents[assignments[number as usize].original as usize])
+                (number, representatives.documents[assignments.of(number).original as usize])
             })
         };
         let bytes = corpus.bytes()?.read_all()?;
         for (document, kind) in kinds.iter_mut().enumerate() {
             let Some((number, original)) = original_of(document) else { continue };
             let represented = original as usize != document && (document as u32) >= others;
-            let copied = represented && assignments[number as usize].original != number;
+            let copied = represented && !assignments.is_original(number);
             let same_bytes = bytes[document] == bytes[original as usize];
             // Whether the texts are equal is asked below, with the other column in memory.
             *kind = kind_of(represented, copied, same_bytes, || false);
@@ -106,7 +97,7 @@ impl Verdicts {
                 *kind = Kind::SameText;
             }
         }
-        Ok(Verdicts { representatives, assignments, families, kinds, sizes })
+        Ok(Verdicts { representatives, assignments, kinds, sizes })
     }
 
     /// What is said of a document. Features are not compared.
@@ -127,10 +118,10 @@ impl Verdicts {
         if number == NOBODY {
             return FamilyRow { kind, family: None, original: document, resemblance: 0.0 };
         }
-        let Assignment { original, resemblance } = self.assignments[number as usize];
+        let Assignment { original, resemblance } = self.assignments.of(number);
         FamilyRow {
             kind,
-            family: Some(self.families[original as usize]),
+            family: Some(self.assignments.originals_before(original) + 1),
             original: self.representatives.documents[original as usize],
             resemblance,
         }
@@ -164,8 +155,7 @@ impl Verdicts {
     /// in keep order.
     #[must_use]
     pub fn largest(&self, most: usize) -> Vec<(u32, u32)> {
-        let mut largest: Vec<(u32, u32)> = (0..).zip(self.sizes.iter().copied()).collect();
-        largest.retain(|&(_, size)| size > 1);
+        let mut largest = self.sizes.clone();
         largest.sort_by_key(|&(number, size)| (std::cmp::Reverse(size), number));
         largest.truncate(most);
         largest
@@ -176,6 +166,6 @@ impl Verdicts {
 
     /// The size of every family of two or more.
     pub fn family_sizes(&self) -> impl Iterator<Item = u32> {
-        self.sizes.iter().copied().filter(|&size| size > 1)
+        self.sizes.iter().map(|&(_, size)| size)
     }
 }

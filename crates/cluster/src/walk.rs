@@ -10,9 +10,9 @@
 //! then decided in order. A representative with which later ones shall not be compared is then removed from the buckets and
 //! from the results of the others. So results do not depend on the number of threads.
 //!
-//! Cost: 20 bytes a representative for buckets, sizes and positions of the sets; 4 bytes for every entry in a bucket that
-//! two or more share, and either 5 to 6 while buckets are found or 8 of originals during the walk. One read of a set
-//! for each candidate.
+//! Cost: 9 bytes a representative for sizes and positions of the sets, 8 for one that shares a bucket; 4 bytes for every
+//! entry in a bucket that two or more share, and either 5 to 6 while buckets are found or 8 of originals during the walk. One
+//! read of a set for each candidate.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -25,12 +25,15 @@ use wonbon_sketch::Distinct;
 use crate::corpus::Corpus;
 use crate::error::ClusterError;
 use crate::order::{NOBODY, Representatives, for_each_group};
+use crate::ranked_bits::{Bits, RankedBits};
 use crate::sets::Sets;
 
 /// The buckets of every representative.
 #[derive(Debug)]
 pub struct Buckets {
-    /// Where the buckets of each representative start.
+    /// Who is in a bucket with anybody.
+    sharing: RankedBits,
+    /// Where the buckets of each of them start, and the end of all.
     starts: Vec<u64>,
     buckets: Vec<u32>,
     count: u32,
@@ -86,8 +89,8 @@ impl Buckets {
     }
 
     fn of(&self, representative: u32) -> &[u32] {
-        let at = representative as usize;
-        &self.buckets[self.starts[at] as usize..self.starts[at + 1] as usize]
+        let Some(row) = self.sharing.row(representative) else { return &[] };
+        &self.buckets[self.starts[row] as usize..self.starts[row + 1] as usize]
     }
 }
 
@@ -109,10 +112,12 @@ impl Groups {
     fn buckets(self, representatives: u32) -> Buckets {
         let Groups { members, count } = self;
         let members_of = || members.iter().filter(|&&member| member != NOBODY);
-        let mut starts = vec![0_u64; representatives as usize + 1];
-        for &member in members_of() {
-            starts[member as usize + 1] += 1;
-        }
+        let mut sharing = Bits::new(representatives);
+        members_of().for_each(|&member| sharing.insert(member));
+        let sharing = RankedBits::new(sharing);
+        let row = |member: u32| sharing.rank(member) as usize;
+        let mut starts = vec![0_u64; row(representatives) + 1];
+        members_of().for_each(|&member| starts[row(member) + 1] += 1);
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
@@ -121,14 +126,14 @@ impl Groups {
         let mut buckets = vec![0; *starts.last().unwrap_or(&0) as usize];
         for (bucket, group) in (0..).zip(members.split(|&member| member == NOBODY)) {
             for &member in group {
-                let next = &mut starts[member as usize];
+                let next = &mut starts[row(member)];
                 buckets[*next as usize] = bucket;
                 *next += 1;
             }
         }
         starts.pop();
         starts.insert(0, 0);
-        Buckets { starts, buckets, count }
+        Buckets { sharing, starts, buckets, count }
     }
 }
 

@@ -4,17 +4,20 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::assignments::{Assignment, AssignmentsBuilder};
 use crate::columns::{Column, ColumnWriter, Mark};
 use crate::error::ClusterError;
-use crate::families::{Assignment, Families};
+use crate::families::Families;
 use crate::run_folder::{load_step, save_step};
 
-const NOTE: &str = "decided.json";
-const ORIGINALS: &str = "originals";
-const RESEMBLANCES: &str = "resemblances";
+/// Notes of earlier programs have another name: a run that one of them left unfinished decides again.
+const NOTE: &str = "copies.json";
+const COPIES: &str = "copies";
+const ORIGINALS: &str = "originals-of-copies";
+const RESEMBLANCES: &str = "resemblances-of-copies";
 
 /// The files of this step.
-pub(super) const FILES: [&str; 3] = [NOTE, ORIGINALS, RESEMBLANCES];
+pub(super) const FILES: [&str; 4] = [NOTE, COPIES, ORIGINALS, RESEMBLANCES];
 
 /// The families of a corpus, and how they were found.
 pub(super) struct Decided {
@@ -31,15 +34,16 @@ struct Note {
 impl Decided {
     /// Notes the verdicts in `work`.
     pub(super) fn save(&self, work: &Path) -> Result<(), ClusterError> {
+        let mut numbers = ColumnWriter::open(work.join(COPIES), Mark::default())?;
         let mut originals = ColumnWriter::open(work.join(ORIGINALS), Mark::default())?;
         let mut resemblances = ColumnWriter::open(work.join(RESEMBLANCES), Mark::default())?;
-        for part in self.families.verdicts.chunks(4096) {
-            let numbers: Vec<u32> = part.iter().map(|verdict| verdict.original).collect();
-            originals.extend(&numbers)?;
-            let values: Vec<f64> = part.iter().map(|verdict| verdict.resemblance).collect();
-            resemblances.extend(&values)?;
+        for (copy, Assignment { original, resemblance }) in self.families.verdicts.copies() {
+            numbers.extend(&[copy])?;
+            originals.extend(&[original])?;
+            resemblances.extend(&[resemblance])?;
         }
         let columns = vec![
+            (COPIES.to_owned(), numbers.flush()?),
             (ORIGINALS.to_owned(), originals.flush()?),
             (RESEMBLANCES.to_owned(), resemblances.flush()?),
         ];
@@ -47,18 +51,23 @@ impl Decided {
         save_step(&work.join(NOTE), columns, note)
     }
 
-    /// The verdicts that an earlier run noted, if it came so far: one for each representative.
+    /// The verdicts that an earlier run noted, if it came so far.
     pub(super) fn load(work: &Path, representatives: u32) -> Result<Option<Self>, ClusterError> {
         let path = work.join(NOTE);
         let Some(Note { compared, engine }) = load_step(&path, work)? else { return Ok(None) };
+        let copies: Vec<u32> = Column::open(work.join(COPIES))?.read_all()?;
         let originals: Vec<u32> = Column::open(work.join(ORIGINALS))?.read_all()?;
-        let values: Vec<f64> = Column::open(work.join(RESEMBLANCES))?.read_all()?;
-        if originals.len() != representatives as usize || values.len() != originals.len() {
+        let resemblances: Vec<f64> = Column::open(work.join(RESEMBLANCES))?.read_all()?;
+        let alike = copies.len() == originals.len() && copies.len() == resemblances.len();
+        let ascend = copies.windows(2).all(|pair| pair[0] < pair[1]);
+        let within = copies.iter().chain(&originals).all(|&number| number < representatives);
+        if !(alike && ascend && within) {
             return Err(ClusterError::Damaged { path });
         }
-        let pairs = originals.into_iter().zip(values);
-        let verdicts =
-            pairs.map(|(original, resemblance)| Assignment { original, resemblance }).collect();
-        Ok(Some(Decided { families: Families { verdicts, compared }, engine }))
+        let mut verdicts = AssignmentsBuilder::new(representatives);
+        for ((copy, original), resemblance) in copies.into_iter().zip(originals).zip(resemblances) {
+            verdicts.assign(copy, Assignment { original, resemblance });
+        }
+        Ok(Some(Decided { families: Families { verdicts: verdicts.finish(), compared }, engine }))
     }
 }

@@ -26,11 +26,11 @@ use wonbon_documents::{Dates, FieldNames, Inputs, Limits, Progress};
 use wonbon_files::{move_file, replace};
 use wonbon_rule::Bands;
 
+use crate::assignments::Assignments;
 use crate::corpus::{Corpus, CorpusSource};
 use crate::deciding::FamilyConfig;
 use crate::digest::FamilyDigest;
 use crate::error::{ClusterError, io};
-use crate::families::Assignment;
 use crate::family_files::{write_family_lines, write_family_table, write_pairs};
 use crate::kept_rows::KeptRows;
 use crate::order::Representatives;
@@ -232,8 +232,7 @@ impl<'a> Job<'a> {
         if self.config.passages.is_some_and(|passages| passages.only) {
             return clock.time("order", 0, progress, || {
                 let representatives = Representatives::all(corpus, &method.keep, others)?;
-                let alone = |original| Assignment { original, resemblance: 1.0 };
-                let assignments = (0..representatives.len()).map(alone).collect();
+                let assignments = Assignments::alone(representatives.len());
                 let verdicts = Verdicts::new(corpus, representatives, assignments, others)?;
                 Ok((verdicts, (ONLY_PASSAGES.to_owned(), 0)))
             });

@@ -129,11 +129,9 @@ impl Walk {
             let buckets = Buckets::in_memory(&features, self.groups);
             by_walking(&sets, &buckets, count, params, sink)?
         };
-        for (number, assignment) in (0..).zip(&families.verdicts) {
-            if assignment.original != number {
-                let original = names[assignment.original as usize];
-                answers.push(names[number as usize], original, assignment.resemblance, true);
-            }
+        for (number, assignment) in families.verdicts.copies() {
+            let original = names[assignment.original as usize];
+            answers.push(names[number as usize], original, assignment.resemblance, true);
         }
         for VerifiedPair { one, other, resemblance } in pairs {
             answers.push(names[one as usize], names[other as usize], resemblance, false);
