@@ -12,8 +12,9 @@
 //! room for. Windows with the same words keep seeds with the same hash, so no part misses what
 //! another has.
 //!
-//! Cost: step 1 reads all words, the others what repeats. On disk, 16 bytes a seed (about a fifth of the text for 50
-//! words), and 32 a window of the part that is worked on: with the words twice the text at most for 50 words.
+//! Cost: step 1 reads all words, the others what repeats. On disk, 11 bytes a seed (about an eighth of the text for 50
+//! words, half of it for 13), and 32 a window of the part that is worked on, unless its windows fit in the memory. Parts are
+//! so small that all of it, with the words, stays below twice the text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -23,11 +24,10 @@ use wonbon_documents::Progress;
 
 use super::runs::{Runs, WindowText};
 use super::scan::{Scan, WindowPlan};
-use super::seeds::Seeds;
+use super::seeds::{SEED_BYTES, Seeds};
 use super::words::{Removed, WordText};
-use crate::columns::{Column, ColumnWriter, Mark};
-use crate::error::{ClusterError, io};
-use crate::sorted_runs::{Equal, SortedRuns};
+use crate::error::ClusterError;
+use crate::sorted_runs::{Equal, SortedList, SortedRuns};
 
 /// Finds repeated windows.
 pub(crate) struct Finder<'a> {
@@ -58,15 +58,16 @@ pub(super) fn unpair(number: u128) -> (u64, u64) {
 }
 
 impl Finder<'_> {
-    pub(super) fn sorter(&self, name: &str) -> SortedRuns {
-        SortedRuns::new(self.folder, name, Equal::Stay, self.memory)
+    pub(super) fn sorter(&self, name: &str, equal: Equal) -> SortedRuns {
+        SortedRuns::new(self.folder, name, equal, self.memory)
     }
 
-    /// About how many bytes the windows of one part may take: two fifths of what twice the words leave beside the words and
-    /// their seeds, because the windows become pairs, which take as much again. A small corpus is not divided for that.
+    /// About how many bytes the windows of one part may take: what is sorted in memory, or else two fifths of what twice the
+    /// words leave beside the words and their seeds, because the windows become pairs, which take as much again.
     fn window_budget(&self, seeds: u64) -> u64 {
         let words = self.words.total_bytes();
-        (words.saturating_sub(16 * seeds) / 5 * 2).max(words / 8).max(16 << 20)
+        let left = words.saturating_sub(SEED_BYTES as u64 * seeds);
+        (left / 5 * 2).max(words / 8).max(self.memory)
     }
 
     pub(super) fn check_stop(&self) -> Result<(), ClusterError> {
@@ -95,12 +96,12 @@ impl Finder<'_> {
                 let bytes = (found * span.max(1)).saturating_mul(16);
                 parts = bytes.div_ceil(window_bytes.max(1)).max(1);
                 if parts > 1 {
-                    std::fs::remove_file(&hot).map_err(io("remove", &hot))?;
+                    hot.remove()?;
                     continue;
                 }
             }
             again.add(self.find_in_part(&hot, removed, on_class.as_deref_mut())?);
-            std::fs::remove_file(&hot).map_err(io("remove", &hot))?;
+            hot.remove()?;
             part += 1;
         }
         Ok(again)
@@ -108,16 +109,15 @@ impl Finder<'_> {
 
     fn find_in_part(
         &self,
-        hot: &Path,
+        hot: &SortedList,
         removed: &Removed,
         on_class: Option<&mut OnClass<'_>>,
     ) -> Result<Vec<(u64, u64)>, ClusterError> {
         let windows = self.windows(hot, removed)?;
-        let path = self.folder.join("pairs");
-        self.write_pairs(windows, &path)?;
+        let mut pairs = self.pairs(windows)?;
         let runs = loop {
             let mut runs = Runs::new(self, removed, on_class.is_some());
-            Column::open(path.clone())?.for_each(|at, number| {
+            pairs.for_each(|at, number| {
                 if at.is_multiple_of(1 << 16) {
                     self.check_stop()?;
                 }
@@ -128,21 +128,21 @@ impl Finder<'_> {
             if runs.collisions.is_empty() {
                 break runs;
             }
-            self.repair(&path, &runs.collisions, removed)?;
+            pairs = self.repair(pairs, &runs.collisions, removed)?;
         };
         let (again, mut starts) = (runs.again, runs.starts);
         if let Some(on_class) = on_class {
             starts.sort_unstable();
             starts.dedup();
-            self.for_each_class(&path, &starts, on_class)?;
+            self.for_each_class(&pairs, &starts, on_class)?;
         }
-        std::fs::remove_file(&path).map_err(io("remove", &path))?;
+        pairs.remove()?;
         Ok(again)
     }
 
     /// Step 3: the windows that keep a hot seed, with their hashes.
-    fn windows(&self, hot: &Path, removed: &Removed) -> Result<SortedRuns, ClusterError> {
-        let mut windows = self.sorter("windows");
+    fn windows(&self, hot: &SortedList, removed: &Removed) -> Result<SortedRuns, ClusterError> {
+        let mut windows = self.sorter("windows", Equal::Stay);
         let mut scan = Scan::default();
         let mut here: Vec<u64> = Vec::new();
         let mut document = None;
@@ -163,7 +163,8 @@ impl Finder<'_> {
             kept.into_iter()
                 .try_for_each(|(window, place)| windows.push(pair(hashes[window], place)))
         };
-        Column::<u64>::open(hot.to_owned())?.for_each(|_, place| {
+        hot.for_each(|_, place| {
+            let place = place as u64;
             let number = match document {
                 Some(number) if place < self.words.places(number).end => number,
                 _ => self.words.document_at(place),
@@ -183,8 +184,8 @@ impl Finder<'_> {
     }
 
     /// Step 4.
-    fn write_pairs(&self, windows: SortedRuns, path: &Path) -> Result<(), ClusterError> {
-        let mut pairs = self.sorter("pairs");
+    fn pairs(&self, windows: SortedRuns) -> Result<SortedList, ClusterError> {
+        let mut pairs = self.sorter("pairs", Equal::Stay);
         let mut first = None;
         windows.merge(|window| {
             let (hash, place) = unpair(window);
@@ -202,7 +203,7 @@ impl Finder<'_> {
                 }
             }
         })?;
-        write_merged(pairs, path)
+        pairs.into_list(self.folder.join("pairs"))
     }
 
     /// Whether what occurs again after this place is a repetition.
@@ -213,13 +214,13 @@ impl Finder<'_> {
     /// Makes the pairs of some first places again by comparing words: their windows share hashes with others.
     fn repair(
         &self,
-        path: &Path,
+        found: SortedList,
         collisions: &BTreeSet<u64>,
         removed: &Removed,
-    ) -> Result<(), ClusterError> {
-        let mut pairs = self.sorter("repaired");
+    ) -> Result<SortedList, ClusterError> {
+        let mut pairs = self.sorter("repaired", Equal::Stay);
         let mut classes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-        Column::open(path.to_owned())?.for_each(|_, number| {
+        found.for_each(|_, number| {
             let (place, first) = unpair(number);
             if collisions.contains(&first) {
                 classes.entry(first).or_insert_with(|| vec![first]).push(place);
@@ -227,6 +228,7 @@ impl Finder<'_> {
             }
             pairs.push(number)
         })?;
+        found.remove()?;
         let mut text = WindowText::new(self, removed);
         for places in classes.into_values() {
             let mut by_words: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
@@ -243,18 +245,18 @@ impl Finder<'_> {
                 }
             }
         }
-        write_merged(pairs, path)
+        pairs.into_list(self.folder.join("pairs"))
     }
 
     /// Calls `on_class` with all places of the windows whose first places are `starts`.
     fn for_each_class(
         &self,
-        path: &Path,
+        pairs: &SortedList,
         starts: &[u64],
         on_class: &mut OnClass<'_>,
     ) -> Result<(), ClusterError> {
-        let mut members = self.sorter("members");
-        Column::open(path.to_owned())?.for_each(|_, number| {
+        let mut members = self.sorter("members", Equal::Stay);
+        pairs.for_each(|_, number| {
             let (place, first) = unpair(number);
             if starts.binary_search(&first).is_ok() {
                 members.push(pair(first, place))?;
@@ -277,10 +279,4 @@ impl Finder<'_> {
         })?;
         if class.is_empty() { Ok(()) } else { on_class(&class) }
     }
-}
-
-fn write_merged(numbers: SortedRuns, path: &Path) -> Result<(), ClusterError> {
-    let mut column = ColumnWriter::open(path.to_owned(), Mark::default())?;
-    numbers.merge(|number| column.extend(&[number]))?;
-    column.flush().map(|_| ())
 }

@@ -3,22 +3,35 @@
 //! The sorted runs are not merged into one file, which would take their room twice for a while, but merged again whenever
 //! they are asked.
 //!
-//! Cost: one pass over the words that seeds are made of; 16 bytes a seed on disk.
+//! Of a hash 40 bits are kept: equal ones of different seeds cost a comparison later and no more.
+//!
+//! Cost: one pass over the words that seeds are made of; 11 bytes a seed on disk.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use wonbon_documents::ordered::for_each_ordered;
 
-use super::repeats::{Finder, pair, unpair};
+use super::repeats::Finder;
 use super::scan::Scan;
 use super::words::Removed;
-use crate::columns::{ColumnWriter, Mark};
 use crate::error::ClusterError;
-use crate::sorted_runs::{KeptRuns, merge_kept};
+use crate::sorted_runs::{Equal, KeptRuns, SortedList, merge_kept};
 
 /// Bytes of words that a thread takes at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
+
+/// Bits of the hash of a seed, and of its place: 256 TB of words.
+const HASH_BITS: u32 = 40;
+const PLACE_BITS: u32 = 48;
+
+/// Bytes of a seed on disk.
+pub(super) const SEED_BYTES: usize = (HASH_BITS + PLACE_BITS) as usize / 8;
+
+/// A seed as a number that is sorted by its hash, then by its place.
+fn seed_number(hash: u64, place: u64) -> u128 {
+    debug_assert!(place >> PLACE_BITS == 0, "place {place}");
+    u128::from(hash & ((1 << HASH_BITS) - 1)) << PLACE_BITS | u128::from(place)
+}
 
 /// The seeds of every round so far.
 #[derive(Debug, Default)]
@@ -52,7 +65,8 @@ impl Finder<'_> {
         let document = |at: usize| changed.map_or(at, |changed| changed[at]);
         let mut next = 0;
         let mut done = 0;
-        let mut seeds = self.sorter(&format!("seeds-{}", all.rounds.len()));
+        let mut seeds =
+            self.sorter(&format!("seeds-{}", all.rounds.len()), Equal::Stay).of_bytes(SEED_BYTES);
         for_each_ordered(
             self.threads,
             |chunk: &mut Range<usize>| {
@@ -75,7 +89,7 @@ impl Finder<'_> {
                     words.load(document, removed, scan)?;
                     let start = words.places(document).start;
                     scan.for_each_seed(plan, changed.is_some(), |seed, hash| {
-                        found.push(pair(hash, start + seed as u64));
+                        found.push(seed_number(hash, start + seed as u64));
                     });
                     bytes += scan.text.len() as u64;
                 }
@@ -101,30 +115,21 @@ impl Finder<'_> {
         seeds: &Seeds,
         part: u64,
         parts: u64,
-    ) -> Result<(PathBuf, u64), ClusterError> {
-        let mut hot = self.sorter("hot");
+    ) -> Result<(SortedList, u64), ClusterError> {
+        let mut hot = self.sorter("hot", Equal::Once);
         let mut group = Group::default();
-        let in_part = |hash: u64| (u128::from(hash) * u128::from(parts)) >> 64 == u128::from(part);
-        merge_kept(&seeds.rounds, |seed, fresh| {
-            let (hash, place) = unpair(seed);
-            if !in_part(hash) {
-                return Ok(());
-            }
-            group.push(hash, place, fresh, |place| hot.push(u128::from(place)))
+        let start_of = |part: u64| {
+            let hash = (u128::from(part) << HASH_BITS).div_ceil(u128::from(parts));
+            hash << PLACE_BITS
+        };
+        let range = start_of(part)..=start_of(part + 1) - 1;
+        merge_kept(&seeds.rounds, range, |seed, fresh| {
+            let (hash, place) = (seed >> PLACE_BITS, seed as u64 & ((1 << PLACE_BITS) - 1));
+            group.push(hash as u64, place, fresh, |place| hot.push(u128::from(place)))
         })?;
         group.flush(|place| hot.push(u128::from(place)))?;
         let count = hot.pushed();
-        let path = self.folder.join("hot");
-        let mut column = ColumnWriter::open(path.clone(), Mark::default())?;
-        let mut last = None;
-        hot.merge(|place| {
-            if last.replace(place) == Some(place) {
-                return Ok(());
-            }
-            column.extend(&[place as u64])
-        })?;
-        column.flush()?;
-        Ok((path, count))
+        Ok((hot.into_list(self.folder.join("hot"))?, count))
     }
 }
 
