@@ -1,7 +1,8 @@
 //! Sixty-four bytes of text at once: which of them belong to words?
 //!
 //! A block is classified into bit masks, one bit a byte, and its ASCII letters are lower-cased in
-//! place. ASCII and Hangul syllables are understood; the first character that is neither ends what
+//! place. ASCII, Hangul syllables and common punctuation of other scripts (quotation marks, dashes, brackets, full-width
+//! marks) are understood; the first character that is none of these ends what
 //! is taken of the block. Korean is taken here and not character by character because a Hangul
 //! syllable stands for itself in the normal form (what could change it is a conjoining jamo behind
 //! it, which is not taken) and because words of two to four syllables are too short for a loop whose
@@ -52,6 +53,8 @@ struct Masks {
     leads: u64,
     /// First bytes of Hangul syllables.
     hangul_leads: u64,
+    /// First bytes of punctuation of two and of three bytes.
+    mark_leads: [u64; 2],
 }
 
 impl Masks {
@@ -60,12 +63,16 @@ impl Masks {
         if self.not_ascii == 0 {
             return Classified { letters: self.alphanumeric & below(length), taken: length };
         }
-        let strange = self.leads & !self.hangul_leads;
-        let taken = (strange.trailing_zeros() as usize).min(length);
-        // A syllable that starts in the last two bytes is not whole.
-        let cut = self.leads & below(taken) & !below(taken.saturating_sub(2));
-        let taken = if cut == 0 { taken } else { cut.trailing_zeros() as usize };
-        Classified { letters: (self.alphanumeric | self.not_ascii) & below(taken), taken }
+        let [twos, threes] = self.mark_leads;
+        let marks = twos | threes;
+        let strange = self.leads & !self.hangul_leads & !marks;
+        // A character that starts in the last bytes is not whole.
+        let last = |bytes: usize| below(length) & !below(length.saturating_sub(bytes));
+        let cut = (self.leads & !twos & last(2)) | (twos & last(1));
+        let taken = ((strange | cut).trailing_zeros() as usize).min(length);
+        let of_marks = marks | marks << 1 | threes << 2;
+        let letters = self.alphanumeric | (self.not_ascii & !of_marks);
+        Classified { letters: letters & below(taken), taken }
     }
 }
 
@@ -83,6 +90,25 @@ fn hangul_leads(eb_ec: u64, ea: u64, ed: u64, at_least_b0: u64, below_9e: u64) -
     eb_ec | (ea & (at_least_b0 >> 1)) | (ed & (below_9e >> 1))
 }
 
+/// First bytes of punctuation of two and of three bytes, by the mask of the bytes in a range: middle dots; dashes and
+/// quotation marks (U+2010 to U+2027); blocks and shapes (U+2580 to U+25FF); CJK marks and brackets; full-width marks. All of
+/// them separate words, whatever follows.
+#[inline(always)]
+fn mark_leads(within: impl Fn(u8, u8) -> u64) -> [u64; 2] {
+    let is = |byte| within(byte, byte);
+    let (second, third) = (|mask: u64| mask >> 1, |mask: u64| mask >> 2);
+    let middle_dot = is(0xC2) & second(is(0xB7));
+    let next_80 = second(is(0x80));
+    let dash_or_quote = next_80 & third(within(0x90, 0xA7) & !is(0x97));
+    let shape = second(within(0x96, 0x97));
+    let cjk = next_80 & third(within(0x80, 0x82) | within(0x88, 0x9F));
+    let full_width = within(0x81, 0x8F) | within(0x9A, 0xA0) | within(0xBB, 0xBF);
+    let threes = is(0xE2) & (dash_or_quote | shape)
+        | is(0xE3) & cjk
+        | is(0xEF) & second(is(0xBC)) & third(full_width);
+    [middle_dot, threes]
+}
+
 pub(crate) mod runs;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
@@ -91,7 +117,7 @@ mod vectors;
 /// least `c`, and never carries into the next byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod integers {
-    use super::{BLOCK_BYTES, Masks, hangul_leads};
+    use super::{BLOCK_BYTES, Masks, hangul_leads, mark_leads};
 
     const ONES: u64 = u64::MAX / 0xFF;
     const HIGH: u64 = ONES * 0x80;
@@ -107,6 +133,19 @@ mod integers {
     #[inline]
     fn bits(high: u64) -> u64 {
         (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    }
+
+    /// One bit for each byte from `first` to `last`, which are not ASCII.
+    fn not_ascii_within(block: &[u8; BLOCK_BYTES], first: u8, last: u8) -> u64 {
+        let pieces = block.as_chunks::<8>().0.iter().enumerate();
+        pieces.fold(0, |mask, (index, piece)| {
+            let bytes = u64::from_le_bytes(*piece);
+            // The last value has no next one among seven bits: it is what is not below.
+            let low = bytes & !HIGH;
+            let at_least = low + ONES * u64::from(0x80 - (first & 0x7F));
+            let above = if last == 0xFF { 0 } else { low + ONES * u64::from(0x7F - (last & 0x7F)) };
+            mask | bits(at_least & !above & bytes & HIGH) << (8 * index)
+        })
     }
 
     #[inline]
@@ -133,6 +172,9 @@ mod integers {
         }
         if masks.not_ascii != 0 {
             masks.hangul_leads = hangul_leads(eb_ec, ea, ed, at_least_b0, below_9e);
+            if masks.leads != masks.hangul_leads {
+                masks.mark_leads = mark_leads(|first, last| not_ascii_within(block, first, last));
+            }
         } else {
             masks.leads = 0;
         }
@@ -145,13 +187,28 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::char_class::{CharClass, char_class};
+
+    fn is_mark(c: char) -> bool {
+        matches!(c,
+            '·' | '\u{2010}'..='\u{2016}' | '\u{2018}'..='\u{2027}' | '\u{2580}'..='\u{25FF}'
+            | '\u{3000}'..='\u{3002}' | '\u{3008}'..='\u{301F}' | '\u{FF01}'..='\u{FF0F}'
+            | '\u{FF1A}'..='\u{FF20}' | '\u{FF3B}'..='\u{FF3F}')
+    }
+
+    #[test]
+    fn marks_separate_words_whatever_stands_beside_them() {
+        for c in ('\u{80}'..=char::MAX).filter(|&c| is_mark(c)) {
+            assert_eq!(char_class(c), CharClass::Separator, "{c:?}");
+        }
+    }
 
     /// The same by looking at one character after another.
     fn slow(text: &str) -> (Vec<u8>, Classified) {
         let (mut taken, mut letters) = (0, 0_u64);
         for c in text.chars() {
             let whole = taken + c.len_utf8() <= BLOCK_BYTES;
-            if !whole || !(c.is_ascii() || ('가'..='\u{D77F}').contains(&c)) {
+            if !whole || !(c.is_ascii() || ('가'..='\u{D77F}').contains(&c) || is_mark(c)) {
                 break;
             }
             for _ in 0..c.len_utf8() {
@@ -187,7 +244,7 @@ mod tests {
     #[test]
     fn characters_at_the_end_of_a_block_are_whole_or_left() {
         for before in 55..70 {
-            for c in ["x", "글", "é", "漢", "😀", "힣"] {
+            for c in ["x", "글", "é", "漢", "😀", "힣", "·", "“", "（"] {
                 check(&format!("{}{c}글Tail", ".".repeat(before)));
             }
         }
@@ -195,7 +252,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_implementations_equal_the_slow_one(text in "([ -~]|[가-힣]|[가-힣]|\\PC){0,80}") {
+        fn both_implementations_equal_the_slow_one(text in "([ -~]|[가-힣]|[가-힣]|[·‐-※▀-◿　-〟！-｠]|\\PC){0,80}") {
             check(&text);
         }
     }

@@ -8,7 +8,7 @@ use std::arch::x86_64::{
     _mm_unpackhi_epi64,
 };
 
-use super::{BLOCK_BYTES, Masks, hangul_leads};
+use super::{BLOCK_BYTES, Masks, hangul_leads, mark_leads};
 
 /// A byte as the signed number that the vector comparisons take it for.
 const fn signed(byte: u8) -> i8 {
@@ -89,5 +89,9 @@ fn masks_by_vectors(block: &mut [u8; BLOCK_BYTES]) -> Masks {
     let at_least_b0 = gather(&pieces, |bytes| _mm_cmpgt_epi8(bytes, _mm_set1_epi8(signed(0xAF))));
     let below_9e = gather(&pieces, |bytes| _mm_cmpgt_epi8(_mm_set1_epi8(signed(0x9E)), bytes));
     masks.hangul_leads = hangul_leads(eb_ec, ea, ed, at_least_b0, below_9e);
+    if masks.leads != masks.hangul_leads {
+        masks.mark_leads =
+            mark_leads(|first, last| gather(&pieces, |bytes| within(bytes, first, last)));
+    }
     masks
 }

@@ -10,7 +10,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi32, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::super::hangul_leads;
+use super::super::{hangul_leads, mark_leads};
 use super::{BLOCK_BYTES, Edges, Masks, Run};
 
 /// Proof that this processor has what is used here.
@@ -98,6 +98,12 @@ fn masks(block: &mut [u8; BLOCK_BYTES]) -> Masks {
         let at_least_b0 = _mm512_cmpge_epu8_mask(bytes, all(0xB0));
         let below_9e = _mm512_cmple_epu8_mask(bytes, all(0x9D));
         masks.hangul_leads = hangul_leads(eb_ec, ea, ed, at_least_b0, below_9e);
+        if masks.leads != masks.hangul_leads {
+            masks.mark_leads = mark_leads(|first, last| {
+                let from_first = _mm512_sub_epi8(bytes, all(first));
+                _mm512_cmple_epu8_mask(from_first, all(last - first))
+            });
+        }
     }
     masks
 }
