@@ -58,7 +58,7 @@ def suffixes(path, out, words):
     contents = [text.encode() for text in texts]
     ends = numpy.cumsum([len(content) + 1 for content in contents])
     # No text has this byte, so it ends a run; two of them are alike, which the lengths to it put right.
-    joined = numpy.frombuffer(b"\xff".join(contents) + b"\xff", dtype=numpy.uint8)
+    joined = numpy.array(numpy.frombuffer(b"\xff".join(contents) + b"\xff", dtype=numpy.uint8))
     suffix = pydivsufsort.divsufsort(joined)
     common = pydivsufsort.kasai(joined, suffix)
     left = ends[numpy.searchsorted(ends, suffix, side="right")] - 1 - suffix
