@@ -21,9 +21,11 @@ SECTIONS=(
   "store-threads|1|a million operations from eight threads (25,000 in test.sh)"
   "store-history|10|a million concurrent operations explained by an order (6,000 in test.sh)"
   "postgres|1|an instance on PostgreSQL killed 60 times, 1,500 cuts of a connection, all corpora (6, 60 and one in test.sh)"
+  "store-late|1|a family of 20,000 copies taken over by late documents while others write (400 in test.sh)"
   "store-backups|1|100 backups and restores while others write (3 in test.sh)"
   "store-migrations|1|migrations stopped at every operation (six of each version in test.sh)"
   "index-colliding|1|a million documents with the same features, template or buckets among 18 bands (20,000 in test.sh)"
+  "index-large|1|70 million originals in an index in memory, more than 26 bits number: 3 GB of memory (150,000 in test.sh)"
   "disk-power|10|500 power cuts: store, backup, tokens, dedup, crawl (50 in test.sh)"
   "disk-faults|40|every operation of every command fails in six ways, and 14 limits of memory (six operations in test.sh)"
   "disk-damage|20|10,000 flipped bits in stores, crawls and unfinished runs (240 in test.sh)"
@@ -59,6 +61,7 @@ hard_spark() {
 }
 hard_ray() { WONBON_RAY=1 bash scripts/spark.sh; }
 hard_store_history() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --test history order -- --nocapture; }
+hard_store_late() { WONBON_COPIES=20000 cargo test -p wonbon-store --test late -- --nocapture; }
 hard_store_backups() { WONBON_BACKUPS=100 cargo test -p wonbon-store --test history backup -- --nocapture; }
 hard_store_migrations() { WONBON_FAULTS=all cargo test -p wonbon-store --lib interrupted -- --nocapture; }
 hard_disk_power() { WONBON_CUTS=500 cargo test -p wonbon-cli --test disk power -- --nocapture; }
@@ -72,6 +75,7 @@ hard_memory_checks() { bash scripts/memory.sh; }
 hard_mutants() { python3 scripts/mutate.py; }
 hard_mutants_by_hand() { python3 scripts/mutants.py; }
 hard_index_colliding() { WONBON_COLLIDING=1000000 cargo test -p wonbon-index --test colliding -- --nocapture; }
+hard_index_large() { WONBON_ORIGINALS=70000000 cargo test -p wonbon-index --test beyond_26_bits -- --nocapture; }
 hard_service_connections() { WONBON_CONNECTIONS=10000 cargo test -p wonbon-server --test service crowd -- --nocapture; }
 hard_dependencies() {
   command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
