@@ -65,6 +65,12 @@ pub(crate) struct Args {
     /// address.
     #[arg(long, value_name = "MB", default_value_t = 128)]
     body_share: usize,
+    /// Megabytes of answers that may wait to be read by their clients, all together.
+    #[arg(long, value_name = "MB", default_value_t = 256)]
+    answer_memory: usize,
+    /// The part of --answer-memory that one client address may have. A larger answer counts as this much.
+    #[arg(long, value_name = "MB", default_value_t = 128)]
+    answer_share: usize,
     /// Connections at once. Fewer if the system allows fewer open files; the log says so.
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
     connections: usize,
@@ -125,6 +131,8 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
             body_bytes: args.most_body.saturating_mul(1 << 20),
             body_memory_bytes: args.body_memory.saturating_mul(1 << 20),
             body_share_bytes: args.body_share.saturating_mul(1 << 20),
+            answer_memory_bytes: args.answer_memory.saturating_mul(1 << 20),
+            answer_share_bytes: args.answer_share.saturating_mul(1 << 20),
             connections: args.connections,
             connections_per_address: args.connections_per_address,
             write_time: Duration::from_secs(args.write_timeout),

@@ -1,4 +1,5 @@
-//! One byte budget for everything that requests have the service hold: bodies and lines of streams.
+//! A byte budget for what requests have the service hold: bodies and lines of streams in one, answers in another
+//! ([`crate::answer_budget`]).
 //!
 //! A limit for each body is not enough: 4,096 bodies of 32 MB at once are 128 GB. So every byte is counted
 //! before it is kept, in total and by client address, and a request beyond the budget is refused with
@@ -74,19 +75,40 @@ impl BodyRoom {
         self.bytes == 0
     }
 
-    /// Room for so many bytes more, if there is any now.
-    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
+    /// Takes so many bytes more, if there is room now.
+    fn take(&mut self, bytes: usize) -> bool {
         let mut held = self.budget.held();
         let of_client = held.by_client.get(&self.client).copied().unwrap_or(0);
         if held.bytes + bytes > self.budget.total || of_client + bytes > self.budget.share {
-            let detail = "as many bytes as there is room for are being received";
-            return Err(Problem::new(Code::Busy, detail));
+            return false;
         }
         held.bytes += bytes;
         held.most = held.most.max(held.bytes);
         *held.by_client.entry(self.client).or_default() += bytes;
         self.bytes += bytes;
-        Ok(())
+        true
+    }
+
+    /// Takes so many bytes, or a whole share for more than that.
+    pub(crate) fn take_at_most_a_share(&mut self, bytes: usize) -> bool {
+        self.take(bytes.min(self.budget.share).min(self.budget.total))
+    }
+
+    /// The same, as soon as there is room, if that is soon enough.
+    pub(crate) async fn take_at_most_a_share_within(
+        &mut self,
+        bytes: usize,
+        patience: Duration,
+    ) -> bool {
+        self.take_within(bytes.min(self.budget.share).min(self.budget.total), patience).await
+    }
+
+    /// Room for so many bytes more, if there is any now.
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
+        match self.take(bytes) {
+            true => Ok(()),
+            false => Err(no_room()),
+        }
     }
 
     /// The same, as soon as there is room, if that is soon enough.
@@ -95,22 +117,26 @@ impl BodyRoom {
         bytes: usize,
         patience: Duration,
     ) -> Result<(), Problem> {
+        match self.take_within(bytes, patience).await {
+            true => Ok(()),
+            false => Err(no_room()),
+        }
+    }
+
+    async fn take_within(&mut self, bytes: usize, patience: Duration) -> bool {
         let waited = async {
             loop {
                 let freed = self.budget.clone();
                 let mut freed = std::pin::pin!(freed.freed.notified());
                 // Before the look at the budget, so that nothing freed in between is missed.
                 freed.as_mut().enable();
-                if self.grow(bytes).is_ok() {
+                if self.take(bytes) {
                     return;
                 }
                 freed.await;
             }
         };
-        if tokio::time::timeout(patience, waited).await.is_ok() {
-            return Ok(());
-        }
-        self.grow(bytes)
+        tokio::time::timeout(patience, waited).await.is_ok() || self.take(bytes)
     }
 
     /// Gives everything back.
@@ -136,6 +162,10 @@ impl Drop for BodyRoom {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+fn no_room() -> Problem {
+    Problem::new(Code::Busy, "as many bytes as there is room for are being received")
 }
 
 /// The room of a request, in its extensions: taken while the body is read, held until the answer is made.

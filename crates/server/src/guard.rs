@@ -21,6 +21,7 @@ use axum::response::{IntoResponse, Response};
 use wonbon_app::tokens::{Scope, Token};
 use wonbon_time::Timestamp;
 
+use crate::answer_budget::hold_answer;
 use crate::body_budget::{RequestRoom, client_ip};
 use crate::metrics::Counted;
 use crate::pages;
@@ -44,6 +45,7 @@ pub(crate) async fn guard(
     let route = route.as_ref().map_or("elsewhere", MatchedPath::as_str);
     let counted = Counted::begin(&service.metrics.requests);
     let reader = page_reader(&service, &request);
+    let client = client_ip(request.extensions());
     let mut response = match service.requests.clone().try_acquire_owned() {
         Err(_) => Problem::new(
             Code::Busy,
@@ -57,8 +59,7 @@ pub(crate) async fn guard(
                     request.extensions_mut().insert(Who(Some(token.name.into())));
                 }
                 // Given back when the answer is made; a stream has room of its own.
-                let room = service.bodies.room(client_ip(request.extensions()));
-                let room = RequestRoom::new(room);
+                let room = RequestRoom::new(service.bodies.room(client));
                 request.extensions_mut().insert(room.clone());
                 next.run(request).await
             }
@@ -66,6 +67,8 @@ pub(crate) async fn guard(
         },
     };
     drop(counted);
+    let patience = service.config.limits.write_time;
+    response = hold_answer(&service.answers, client, patience, response);
     if let Some(problem) = response.extensions_mut().remove::<Problem>()
         && let Some(reader) = reader
     {

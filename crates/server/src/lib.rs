@@ -21,6 +21,7 @@
 //! (`wonbon-cluster`), how pages are fetched (`wonbon-crawl`), TLS.
 
 mod adding;
+mod answer_budget;
 mod answer_threads;
 mod api;
 mod body_budget;

@@ -195,17 +195,24 @@ impl Metrics {
     pub(crate) fn text(
         &self,
         store: &Store,
-        bodies: &BodyBudget,
+        [bodies, answers]: [&BodyBudget; 2],
         jobs: Option<&Jobs>,
     ) -> Result<String, StoreError> {
         let mut now = registry();
         store_gauges(store, &mut now)?;
         let up = ConstGauge::new(self.started.elapsed().as_secs_f64());
         now.register("up_seconds", "since when the service runs", up);
-        let (held, most) = bodies.counts();
-        let values = [("now", held as u64), ("most", most as u64)];
-        let help = "bytes of bodies and lines that requests hold, and the most since the start";
-        register_gauges(&mut now, "body_bytes", help, "when", values);
+        let of_bodies =
+            "bytes of bodies and lines that requests hold, and the most since the start";
+        let of_answers =
+            "bytes of large answers that wait for their clients, and the most since the start";
+        for (name, help, budget) in
+            [("body_bytes", of_bodies, bodies), ("answer_bytes", of_answers, answers)]
+        {
+            let (held, most) = budget.counts();
+            let values = [("now", held as u64), ("most", most as u64)];
+            register_gauges(&mut now, name, help, "when", values);
+        }
         if let Some(jobs) = jobs {
             job_gauges(jobs, &mut now);
         }

@@ -40,6 +40,10 @@ pub struct Limits {
     pub body_memory_bytes: usize,
     /// The part of it that one client address may have. Behind a proxy all clients have one address.
     pub body_share_bytes: usize,
+    /// Bytes of answers that may wait for their clients, all together. Raised to `answer_share_bytes` if it is less.
+    pub answer_memory_bytes: usize,
+    /// The part of it that one client address may have. A larger answer counts as this much.
+    pub answer_share_bytes: usize,
     /// Connections at once.
     pub connections: usize,
     /// Connections at once from one address.
@@ -70,6 +74,8 @@ impl Default for Limits {
             write_time: Duration::from_secs(60),
             body_memory_bytes: 256 << 20,
             body_share_bytes: 128 << 20,
+            answer_memory_bytes: 256 << 20,
+            answer_share_bytes: 128 << 20,
             connections: 16_384,
             connections_per_address: 4096,
             requests: 4096,
@@ -165,6 +171,7 @@ pub(crate) struct Service {
     pub(crate) tokens: Option<TokenFile>,
     pub(crate) buckets: Option<Buckets>,
     pub(crate) bodies: Arc<BodyBudget>,
+    pub(crate) answers: Arc<BodyBudget>,
     jobs: Option<Arc<Jobs>>,
     /// Which scope a route needs; none for those that are open to all.
     pub(crate) scopes: HashMap<(&'static str, &'static str), Option<Scope>>,
@@ -201,6 +208,10 @@ impl Service {
             bodies: BodyBudget::new(
                 config.limits.body_memory_bytes.max(config.limits.body_bytes),
                 config.limits.body_share_bytes.max(config.limits.body_bytes),
+            ),
+            answers: BodyBudget::new(
+                config.limits.answer_memory_bytes.max(config.limits.answer_share_bytes),
+                config.limits.answer_share_bytes,
             ),
             jobs: config.jobs.clone().map(|jobs| Jobs::open(jobs, store.clone())).transpose()?,
             scopes: routes.iter().map(|(method, path, scope)| ((*method, *path), *scope)).collect(),

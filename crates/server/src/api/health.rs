@@ -40,7 +40,8 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>) -> Response {
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     let answered = service.answer(|service| {
         let jobs = service.jobs().ok().map(|jobs| &**jobs);
-        let text = service.metrics.text(&service.store, &service.bodies, jobs)?;
+        let text =
+            service.metrics.text(&service.store, [&service.bodies, &service.answers], jobs)?;
         Ok(Reply::bytes(CONTENT_TYPE, text.into()))
     });
     answered.await.into_response()

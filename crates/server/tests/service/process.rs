@@ -368,6 +368,44 @@ fn clients_that_do_not_read_and_those_with_too_many_connections_are_let_go() {
 }
 
 #[test]
+fn answers_that_nobody_reads_stay_within_one_budget() {
+    const SHARE: usize = 24 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.limits.answer_memory_bytes = 2 * SHARE;
+    config.limits.answer_share_bytes = SHARE;
+    let served = start(folder.path(), config);
+    let address = served.address;
+    // More than the system buffers for a connection.
+    let words: Vec<String> = (0..1_500_000_u32).map(|at| format!("w{at}")).collect();
+    let body = json!({"id": "long", "text": words.join(" ")}).to_string();
+    let kind = [("content-type", "application/json")];
+    assert_eq!(ask(address, "POST", "/v1/documents", &kind, &body).status, 201);
+    let asked = || {
+        let mut connection = TcpStream::connect(address).unwrap();
+        let head = format!("GET /v1/documents/long HTTP/1.1\r\nhost: {address}\r\n\r\n");
+        connection.write_all(head.as_bytes()).unwrap();
+        let mut begun = [0; 12];
+        connection.read_exact(&mut begun).unwrap();
+        (String::from_utf8_lossy(&begun).into_owned(), connection)
+    };
+    let unread: Vec<(String, TcpStream)> = (0..8).map(|_| asked()).collect();
+    let begun: Vec<&str> = unread.iter().map(|(begun, _)| begun.as_str()).collect();
+    assert!(begun[0] == "HTTP/1.1 200" && begun[7] == "HTTP/1.1 503", "{begun:?}");
+    let most = metric(address, "wonbon_answer_bytes{when=\"most\"}");
+    assert!(most > 0 && most <= SHARE as u64, "{most}");
+    // Small answers need no room, and whoever reads has the answer whole.
+    assert_eq!(ask(address, "POST", "/v1/check", &kind, &body.replace("w1 ", "")).status, 200);
+    drop(unread);
+    wait_for(address, "wonbon_answer_bytes{when=\"now\"}", 0);
+    let read = ask(address, "GET", "/v1/documents/long", &[], "");
+    assert_eq!(read.status, 200);
+    let read: Value = serde_json::from_str(&read.body).unwrap();
+    assert_eq!(read["text"].as_str().unwrap(), words.join(" "));
+    served.stop();
+}
+
+#[test]
 fn another_address_without_tokens_is_refused_at_start() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
         let config = Config { listen: address.parse().unwrap(), ..Config::default() };
