@@ -27,7 +27,7 @@ use crate::copy_features::CopyFeatures;
 use crate::document::Order;
 use crate::error::StoreError;
 use crate::index_loading::build_index;
-use crate::judge::{Asked, Judge, Judgement, MOST_CANDIDATES, ShingleCache};
+use crate::judge::{Asked, Judge, Judgement, KnownResemblances, MOST_CANDIDATES, ShingleCache};
 use crate::prepare::Preparer;
 use crate::questions::resemblance_of_versions;
 use crate::shared_index::{SharedIndex, TurnIndex};
@@ -66,6 +66,8 @@ impl Families {
         preparer: Preparer,
     ) -> Result<Self, StoreError> {
         let params = index.read().params();
+        let latest_copy = database.latest_copy()?;
+        index.note_latest_copy(latest_copy);
         Ok(Families {
             index: TurnIndex::new(index),
             rule,
@@ -73,7 +75,7 @@ impl Families {
             preparer,
             shingles: ShingleCache::default(),
             copy_features: None,
-            latest_copy: database.latest_copy()?,
+            latest_copy,
             settled: counters,
             counters,
             now: counters.clock,
@@ -220,19 +222,23 @@ impl Families {
         }
     }
 
-    /// Stores a new document and decides what it is. Its standing is filled in.
+    /// Stores a new document and decides what it is. Its standing is filled in. `known` is what its client compared it with.
     pub(crate) fn add(
         &mut self,
         record: &mut Record,
         shingles: Arc<ElementSet>,
         text: &[u8],
+        known: Option<Arc<KnownResemblances>>,
     ) -> Result<(), StoreError> {
+        self.shingles.know(known.map(|known| (record.row, known)));
         let judgement = self.judge_arriving(record, Some(shingles))?;
         self.database.insert(record, text)?;
         self.counters.last_change += 1;
         self.database.note_change(self.counters.last_change, record.row, None)?;
         self.take_place(record, judgement)?;
-        self.judge_again(record)
+        self.judge_again(record)?;
+        self.shingles.know(None);
+        Ok(())
     }
 
     /// Makes a known document another and decides again what it is; `text` is its new one, if it has
@@ -320,6 +326,7 @@ impl Families {
             Kind::Empty => Ok(()),
             kind => {
                 self.latest_copy = self.latest_copy.max(Some(record.created));
+                self.index.shared().note_latest_copy(self.latest_copy);
                 // A copy with its original's shingles is judged as its original is.
                 if let (Kind::Copy, Some(copies)) = (kind, &mut self.copy_features) {
                     copies.insert(record.row, &record.features);
@@ -346,10 +353,10 @@ impl Families {
         }
         let copies = self.copy_features.as_ref().expect("it was just built");
         for row in copies.matches(&record.features, self.params.agreeing) {
-            if let Some(copy) = self.database.record(row)?
-                && copy.order() > record.order()
+            if let Some(copy) = self.database.order(row)?
+                && copy > record.order()
             {
-                self.again.insert(copy.order());
+                self.again.insert(copy);
             }
         }
         Ok(())
@@ -378,13 +385,8 @@ impl Families {
         original: Row,
         after: Option<Order>,
     ) -> Result<(), StoreError> {
-        for row in self.database.family(original)? {
-            if let Some(copy) = self.database.record(row)?
-                && after.is_none_or(|after| copy.order() > after)
-            {
-                self.again.insert(copy.order());
-            }
-        }
+        let copies = self.database.family_orders(original)?.into_iter();
+        self.again.extend(copies.filter(|copy| after.is_none_or(|after| *copy > after)));
         Ok(())
     }
 
@@ -409,7 +411,7 @@ impl Families {
             self.leave_place(&record)?;
             let before = record.clone();
             record.standing = judgement.standing;
-            self.database.update(&record)?;
+            self.database.update_standing(&record)?;
             self.note_change(&before)?;
             self.take_place(&record, judgement)?;
         }
@@ -460,7 +462,7 @@ mod tests {
             let mut record =
                 Record { row, key: "first".to_owned(), created: at(1).unwrap(), ..second };
             let shingles = Arc::new(prepared.shingles.clone());
-            families.add(&mut record, shingles, &prepared.text).unwrap();
+            families.add(&mut record, shingles, &prepared.text, None).unwrap();
             assert_eq!(record.standing.kind, Kind::Original);
             assert_eq!(original().as_deref(), Some("second"), "in the turn");
             families.database.end_turn(families.counters).unwrap();

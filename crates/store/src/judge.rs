@@ -136,11 +136,16 @@ impl Judge<'_> {
                 }
                 verified += 1;
                 words_read += original.words;
-                let own = match &own {
-                    Some(own) => own,
-                    None => own.insert(shingles.of(self, asked.order.row)?),
-                };
-                Some(own.resemblance(&*shingles.of(self, found.row)?))
+                match shingles.known(found.row, asked.fingerprints.shingle_set) {
+                    Some(known) => Some(known),
+                    None => {
+                        let own = match &own {
+                            Some(own) => own,
+                            None => own.insert(shingles.of(self, asked.order.row)?),
+                        };
+                        Some(own.resemblance(&*shingles.of(self, found.row)?))
+                    }
+                }
             } else {
                 None
             };
@@ -179,11 +184,16 @@ impl Judge<'_> {
     }
 }
 
+/// The resemblances of one document to others, by the fingerprints of their shingle sets.
+pub(crate) type KnownResemblances = HashMap<u64, f64>;
+
 /// A cache of recently used shingle sets, bounded by its number of shingles.
 #[derive(Debug, Default)]
 pub(crate) struct ShingleCache {
     sets: HashMap<Row, Arc<ElementSet>>,
     shingles: usize,
+    /// What was compared with a document before it is decided.
+    known: Option<(Row, Arc<KnownResemblances>)>,
 }
 
 /// 32 MB of shingles.
@@ -199,11 +209,23 @@ impl ShingleCache {
         Ok(set)
     }
 
+    /// Uses what was compared with a document, instead of reading texts.
+    pub(crate) fn know(&mut self, known: Option<(Row, Arc<KnownResemblances>)>) {
+        self.known = known;
+    }
+
+    /// The resemblance of a document to the set of this fingerprint, if it was computed before.
+    fn known(&self, row: Row, set: u64) -> Option<f64> {
+        let (of, known) = self.known.as_ref()?;
+        (*of == row).then(|| known.get(&set).copied()).flatten()
+    }
+
     /// Remembers a set. When there are too many, all are forgotten: what is asked for again comes
     /// back at once.
     pub(crate) fn put(&mut self, row: Row, set: Arc<ElementSet>) {
         if self.shingles + set.len() > MOST_CACHED_SHINGLES {
-            self.clear();
+            self.sets.clear();
+            self.shingles = 0;
         }
         self.shingles += set.len();
         self.sets.insert(row, set);
@@ -219,5 +241,6 @@ impl ShingleCache {
     pub(crate) fn clear(&mut self) {
         self.sets.clear();
         self.shingles = 0;
+        self.known = None;
     }
 }

@@ -21,6 +21,7 @@ use zstd::zstd_safe::{CParameter, ParamSwitch};
 
 use crate::document::{Content, Expected, MOST_CONTENT_BYTES, NewDocument, check_key, without_nul};
 use crate::error::StoreError;
+use crate::judge::KnownResemblances;
 use crate::params::{MadeBy, StoreParams};
 
 /// The longest text that is handed to the search thread in memory.
@@ -73,6 +74,8 @@ pub struct Prepared {
     pub(crate) plain: Option<Arc<str>>,
     /// What has to be true for it to be stored.
     pub(crate) expected: Option<Expected>,
+    /// Its resemblances to copies that may come to it, if it arrives late.
+    pub(crate) known: Option<Arc<KnownResemblances>>,
 }
 
 impl Prepared {
@@ -148,6 +151,7 @@ impl Preparer {
             text,
             plain,
             expected: None,
+            known: None,
         })
     }
 
@@ -221,7 +225,7 @@ impl Preparer {
     }
 
     /// The same, neither sorted nor each once.
-    fn shingles_as_they_come(&self, text: &str) -> (Vec<u64>, u64, u64) {
+    pub(crate) fn shingles_as_they_come(&self, text: &str) -> (Vec<u64>, u64, u64) {
         thread_local! {
             static SHINGLER: RefCell<Option<(NonZeroUsize, Shingler)>> = const { RefCell::new(None) };
         }

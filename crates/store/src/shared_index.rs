@@ -38,6 +38,8 @@ pub(crate) struct SharedIndex {
     applied: AtomicU64,
     /// The latest time that was given to anything, in microseconds.
     clock: AtomicI64,
+    /// No copy was created later than this. Only a hint: it never falls.
+    latest_copy: AtomicI64,
     /// How many turns this process made, and how often it read everything again.
     turns: AtomicU64,
     begun_anew: AtomicU64,
@@ -64,6 +66,7 @@ impl SharedIndex {
             removals: AtomicU64::new(0),
             applied: AtomicU64::new(applied),
             clock: AtomicI64::new(i64::MIN),
+            latest_copy: AtomicI64::new(i64::MIN),
             turns: AtomicU64::new(0),
             begun_anew: AtomicU64::new(0),
         }
@@ -82,6 +85,18 @@ impl SharedIndex {
     /// How often this process read everything again: its outbox did not go back far enough, or it was another history.
     pub(crate) fn begun_anew(&self) -> u64 {
         self.begun_anew.load(Ordering::Relaxed)
+    }
+
+    /// Learns when a copy was created.
+    pub(crate) fn note_latest_copy(&self, created: Option<Timestamp>) {
+        if let Some(created) = created {
+            self.latest_copy.fetch_max(created.as_microseconds(), Ordering::AcqRel);
+        }
+    }
+
+    /// Whether a document created then arrives after a copy that was created later.
+    pub(crate) fn is_late(&self, created: Timestamp) -> bool {
+        created.as_microseconds() < self.latest_copy.load(Ordering::Acquire)
     }
 
     /// Learns of a time that was given to a document.

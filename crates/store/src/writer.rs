@@ -403,7 +403,8 @@ impl Writer {
                 decision_entry: 0,
             };
             let shingles = Arc::new(prepared.shingles.clone());
-            self.families.add(&mut record, shingles, &prepared.text)?;
+            let known = prepared.known.clone();
+            self.families.add(&mut record, shingles, &prepared.text, known)?;
             return Ok((record, Stored::New));
         };
 

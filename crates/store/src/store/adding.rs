@@ -71,7 +71,7 @@ impl Store {
     ///
     /// [`StoreError::ReadOnly`], [`StoreError::Stopped`].
     pub fn submit(&self, prepared: Prepared) -> Result<Pending, StoreError> {
-        let (request, pending) = self.build_add_request(prepared);
+        let (request, pending) = self.build_add_request(self.compare_ahead(prepared));
         self.writer_queue()?.enqueue(request)?;
         Ok(pending)
     }
@@ -122,7 +122,8 @@ impl Store {
         {
             return self.submit_recognised(recognised)?.wait();
         }
-        let (request, pending) = self.build_add_request(self.prepare(document)?);
+        let prepared = self.compare_ahead(self.prepare(document)?);
+        let (request, pending) = self.build_add_request(prepared);
         self.writer_queue()?.enqueue_and_serve(request)?;
         pending.wait()
     }

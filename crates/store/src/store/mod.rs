@@ -8,6 +8,7 @@
 mod adding;
 mod copying;
 mod getting;
+mod late;
 mod maintenance;
 mod opening;
 mod restoring;

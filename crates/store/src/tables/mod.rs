@@ -26,6 +26,7 @@ use wonbon_time::Timestamp;
 
 use crate::counts::Counts;
 use crate::decisions::{Decision, DecisionEntry};
+use crate::document::Order;
 use crate::error::StoreError;
 use crate::params::StoreParams;
 use crate::questions::OldVersion;
@@ -139,6 +140,10 @@ pub(crate) trait Reading: Send {
     }
     /// The document of this number.
     fn record(&self, row: Row) -> Result<Option<Record>, StoreError>;
+    /// The place of a document in the order in which documents are judged.
+    fn order(&self, row: Row) -> Result<Option<Order>, StoreError> {
+        Ok(self.record(row)?.map(|record| record.order()))
+    }
     /// The document of this key.
     fn record_by_key(&self, key: &str) -> Result<Option<Record>, StoreError>;
     /// The document at this address, which is another than its key; of several the latest stored.
@@ -147,6 +152,11 @@ pub(crate) trait Reading: Send {
     fn originals(&self, rows: &[Row]) -> Result<HashMap<Row, Whole>, StoreError>;
     /// The copies of an original, the earliest first.
     fn family(&self, original: Row) -> Result<Vec<Row>, StoreError>;
+    /// The places of the copies of an original in the order in which documents are judged.
+    fn family_orders(&self, original: Row) -> Result<Vec<Order>, StoreError> {
+        let orders = self.family(original)?.into_iter().map(|row| self.order(row));
+        orders.filter_map(Result::transpose).collect()
+    }
     /// How many copies an original has.
     fn copies(&self, original: Row) -> Result<u64, StoreError>;
     /// The name of a document's shingle set; none if there is no such document.
@@ -278,6 +288,10 @@ pub(crate) trait Writing: Reading {
     fn insert(&self, record: &Record, text: &[u8]) -> Result<(), StoreError>;
     /// Writes a known document's row again.
     fn update(&self, record: &Record) -> Result<(), StoreError>;
+    /// Writes a known document's row again, of which nothing but the standing changed.
+    fn update_standing(&self, record: &Record) -> Result<(), StoreError> {
+        self.update(record)
+    }
     /// Removes a document, its versions, and what sweeps know of it.
     fn delete(&self, record: &Record) -> Result<(), StoreError>;
     /// Stores the current text of a document as an old version and replaces it by another text, with the resemblance of

@@ -3,17 +3,19 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, params};
 use wonbon_index::Row;
 use wonbon_time::Timestamp;
 
 use super::Sqlite;
 use super::rows::COLUMNS;
-use super::times::optional_time;
+use super::times::{optional_time, time};
 use crate::counts::Counts;
+use crate::decisions::Decision;
+use crate::document::Order;
 use crate::error::StoreError;
 use crate::prepare::decompress;
-use crate::tables::record::{Record, features_from_bytes};
+use crate::tables::record::{Record, Standing, features_from_bytes};
 use crate::tables::{ForEach, Whole};
 use wonbon_rule::Kind;
 
@@ -89,6 +91,30 @@ impl Sqlite {
         let mut select = self.connection.prepare_cached(sql)?;
         let rows = select.query_map([original.0], |row| row.get(0).map(Row))?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The places of the copies of an original in the order of judging, without reading their rows whole.
+    pub(super) fn family_orders(&self, original: Row) -> Result<Vec<Order>, StoreError> {
+        self.orders("SELECT row, created, decision FROM documents WHERE original = ?1", original)
+    }
+
+    /// The place of a document in that order.
+    pub(super) fn order(&self, row: Row) -> Result<Option<Order>, StoreError> {
+        let sql = "SELECT row, created, decision FROM documents WHERE row = ?1";
+        Ok(self.orders(sql, row)?.pop())
+    }
+
+    fn orders(&self, sql: &str, argument: Row) -> Result<Vec<Order>, StoreError> {
+        let mut select = self.connection.prepare_cached(sql)?;
+        let mut found = select.query([argument.0])?;
+        let mut orders = Vec::new();
+        while let Some(found) = found.next()? {
+            let row = Row(found.get(0)?);
+            let decision = Decision::from_number(found.get(2)?);
+            let decision = decision.ok_or_else(|| self.damaged_row(row))?;
+            orders.push(Order::new(decision, time(found, 1)?, row));
+        }
+        Ok(orders)
     }
 
     /// How many copies an original has.
@@ -232,6 +258,23 @@ impl Sqlite {
             kind = ?16, original = ?17, features_equal = ?18, resemblance = ?19, fingerprint = ?20, \
             decision = ?21, decision_entry = ?22, published = ?23 WHERE row = ?1";
         self.write_record(sql, record)
+    }
+
+    /// Writes the standing of a known document. Only the index of families has columns of it, so only that one is written
+    /// beside the row.
+    pub(super) fn update_standing(&self, record: &Record) -> Result<(), StoreError> {
+        let sql = "UPDATE documents SET kind = ?2, original = ?3, features_equal = ?4, \
+            resemblance = ?5, fingerprint = ?6 WHERE row = ?1";
+        let Standing { kind, original, features_equal, resemblance } = record.standing;
+        self.connection.prepare_cached(sql)?.execute(params![
+            record.row.0,
+            kind.number(),
+            original.map(|original| original.0),
+            features_equal.map(|count| count as i64),
+            resemblance,
+            record.fingerprint(),
+        ])?;
+        Ok(())
     }
 
     /// Removes a document, its versions, and what sweeps know of it.

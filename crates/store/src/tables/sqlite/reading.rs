@@ -9,6 +9,7 @@ use wonbon_time::Timestamp;
 use super::Sqlite;
 use crate::counts::Counts;
 use crate::decisions::{Decision, DecisionEntry};
+use crate::document::Order;
 use crate::error::StoreError;
 use crate::questions::OldVersion;
 use crate::sweeps::Sighting;
@@ -43,6 +44,10 @@ impl Reading for Sqlite {
         Sqlite::record(self, row)
     }
 
+    fn order(&self, row: Row) -> Result<Option<Order>, StoreError> {
+        Sqlite::order(self, row)
+    }
+
     fn record_by_key(&self, key: &str) -> Result<Option<Record>, StoreError> {
         Sqlite::record_by_key(self, key)
     }
@@ -57,6 +62,10 @@ impl Reading for Sqlite {
 
     fn family(&self, original: Row) -> Result<Vec<Row>, StoreError> {
         Sqlite::family(self, original)
+    }
+
+    fn family_orders(&self, original: Row) -> Result<Vec<Order>, StoreError> {
+        Sqlite::family_orders(self, original)
     }
 
     fn copies(&self, original: Row) -> Result<u64, StoreError> {

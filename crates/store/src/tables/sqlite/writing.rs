@@ -98,6 +98,10 @@ impl Writing for Sqlite {
         Sqlite::update(self, record)
     }
 
+    fn update_standing(&self, record: &Record) -> Result<(), StoreError> {
+        Sqlite::update_standing(self, record)
+    }
+
     fn delete(&self, record: &Record) -> Result<(), StoreError> {
         Sqlite::delete(self, record)
     }
