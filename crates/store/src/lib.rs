@@ -18,6 +18,7 @@
 
 #![warn(unreachable_pub)]
 
+mod asked_set;
 mod checkpoints;
 mod copy_features;
 mod counts;

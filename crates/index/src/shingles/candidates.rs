@@ -12,7 +12,7 @@ use super::segment::Segment;
 use crate::{IndexError, Row};
 
 /// The most bytes of postings that one answer reads for values that are not rare.
-pub const POSTING_BUDGET: usize = 4 << 20;
+pub const POSTING_BUDGET: usize = 1 << 20;
 
 /// A document that shares shingles with a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

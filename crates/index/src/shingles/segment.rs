@@ -257,6 +257,10 @@ impl Segment {
     /// The document of a row.
     pub(super) fn find(&self, row: Row) -> Option<(u32, SegmentDocument)> {
         let (mut low, mut high) = (0, self.documents as u32);
+        // Where documents only come, a newer segment has higher rows than all older ones.
+        if high == 0 || row < self.document(0).row || row > self.document(high - 1).row {
+            return None;
+        }
         while low < high {
             let middle = low + (high - low) / 2;
             match self.document(middle).row.cmp(&row) {

@@ -6,7 +6,8 @@
 //!
 //! The sketch of a long document may have none of the shingles of a short text that the document contains. So for short
 //! texts the search index is asked for the same words too ([`phrases`]), and the originals it finds are candidates together
-//! with their copies.
+//! with their copies. A phrase is a shingle: where sketches of long documents keep some of the text's shingles, as many
+//! phrases fewer are looked for.
 //!
 //! Cost: a look-up for each shingle and segment, then one read and one set of shingles for each verified document, 30 to 60
 //! microseconds for one of 2 kB; at most [`most_verified`] of them.
@@ -20,6 +21,7 @@ use wonbon_search::{Page, Query};
 use wonbon_sketch::{ElementSet, Estimate, Overlap};
 use wonbon_text::words::for_each_word_at;
 
+use crate::asked_set::AskedSet;
 use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::store::Store;
@@ -41,7 +43,7 @@ const MOST_RANKED: usize = 1 << 14;
 /// Texts with fewer shingles are looked for by their words too.
 const SHORT_SHINGLES: usize = 64;
 
-/// How many phrases of a short text are looked for, and of how many words.
+/// How many phrases and kept shingles of a short text are looked for, and of how many words.
 const PHRASES: usize = 6;
 const PHRASE_WORDS: usize = 5;
 
@@ -268,9 +270,14 @@ impl Store {
             complete: true,
             ..Answer::default()
         };
+        // Of the text's shingles, those that the sketch of every document that has them keeps.
+        let [.., asked_of_long] = found.asked;
+        let [.., ignored_of_long] = found.ignored;
+        let kept_everywhere = (asked_of_long - ignored_of_long) as usize;
         if limit > 0 {
             self.reading(|database| {
-                self.verify_all(database, &asked, question, &promises, &mut answer)
+                let looked_for = (&promises[..], kept_everywhere);
+                self.verify_all(database, &asked, question, looked_for, &mut answer)
             })?;
         }
         Ok(answer)
@@ -294,12 +301,13 @@ impl Store {
         database: &dyn Reading,
         asked: &AskedText<'_>,
         question: &Question,
-        promises: &[Promise],
+        (promises, kept_everywhere): (&[Promise], usize),
         answer: &mut Answer,
     ) -> Result<(), StoreError> {
         let mut best = Best { question: *question, values: BinaryHeap::new(), matches: Vec::new() };
         // Documents with the same shingles share as much.
         let mut known: HashMap<u64, Overlap> = HashMap::new();
+        let mut set = AskedSet::new(&asked.shingles);
         let mut seen: HashSet<Row> = HashSet::new();
         let mut look = |best: &mut Best, row: Row, estimate: Estimate| {
             self.check_cancelled()?;
@@ -312,7 +320,8 @@ impl Store {
                 Some(&overlap) => overlap,
                 None => {
                     let text = database.text(row)?;
-                    let overlap = asked.shingles.overlap(&self.inner.preparer.shingles(&text).0);
+                    let (shingles, ..) = self.inner.preparer.shingles_as_they_come(&text);
+                    let overlap = set.overlap(&shingles);
                     known.insert(record.fingerprints.shingle_set, overlap);
                     overlap
                 }
@@ -331,9 +340,10 @@ impl Store {
             answer.verified += usize::from(look(&mut best, promise.row, promise.estimate)?);
         }
         answer.complete &= best.is_full() || answer.candidates == promises.len();
+        let phrases_left = PHRASES.saturating_sub(kept_everywhere);
         let short = asked.shingles.len() < SHORT_SHINGLES;
-        if question.measure == Measure::Within && short && !best.is_full() {
-            for row in self.with_the_words_of(database, asked)? {
+        if question.measure == Measure::Within && short && phrases_left > 0 && !best.is_full() {
+            for row in self.with_the_words_of(database, asked, phrases_left)? {
                 answer.verified +=
                     usize::from(look(&mut best, row, Estimate::of_share(0, 0, 0.0))?);
             }
@@ -350,8 +360,9 @@ impl Store {
         &self,
         database: &dyn Reading,
         asked: &AskedText<'_>,
+        most_phrases: usize,
     ) -> Result<Vec<Row>, StoreError> {
-        let Some(query) = phrases(asked.text) else { return Ok(Vec::new()) };
+        let Some(query) = phrases(asked.text, most_phrases) else { return Ok(Vec::new()) };
         let reader = self.inner.search.reader.read().expect("no one panics with it").clone();
         let Some(reader) = reader else { return Ok(Vec::new()) };
         let found = reader.search(&query, Page { offset: 0, limit: MOST_SEARCHED })?;
@@ -368,11 +379,11 @@ impl Store {
 }
 
 /// Asks for any of some phrases of a text that do not overlap; nothing for a text without one.
-fn phrases(text: &str) -> Option<Query> {
+fn phrases(text: &str, most: usize) -> Option<Query> {
     let mut places = Vec::new();
     for_each_word_at(text, |_, place| places.push(place));
     let whole = places.len() / PHRASE_WORDS;
-    let step = whole.div_ceil(PHRASES).max(1);
+    let step = whole.div_ceil(most).max(1);
     let quoted: Vec<String> = places
         .chunks_exact(PHRASE_WORDS)
         .step_by(step)

@@ -14,6 +14,7 @@ use wonbon_text::shingles::shingles;
 use wonbon_text::words::for_each_word_at;
 
 use super::ask::AskedText;
+use crate::asked_set::AskedSet;
 use crate::document::StoredDocument;
 use crate::error::StoreError;
 use crate::store::Store;
@@ -108,13 +109,15 @@ impl Store {
         let (rows, _) = self.promising_documents(&asked, question.except)?;
         self.reading(|database| {
             let mut candidates = Vec::new();
+            let mut set = AskedSet::new(&asked.shingles);
             for row in rows {
                 self.check_cancelled()?;
                 let Some(record) = database.record(row)? else { continue };
-                let (set, ..) = self.inner.preparer.shingles(&database.text(row)?);
+                let text = database.text(row)?;
+                set.overlap(&self.inner.preparer.shingles_as_they_come(&text).0);
                 let mut explains = vec![false; places.len()];
                 for (at, shingle) in in_order.iter().enumerate() {
-                    if set.as_slice().binary_search(shingle).is_ok() {
+                    if set.last_has(*shingle) {
                         explains[at..at + width].fill(true);
                     }
                 }
