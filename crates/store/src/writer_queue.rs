@@ -184,3 +184,47 @@ impl ActiveWriter {
         !full && !self.ended && !self.writer.is_snapshot_due()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use wonbon_time::Timestamp;
+
+    use super::*;
+    use crate::document::Expected;
+    use crate::{NewDocument, Store, StoreParams};
+
+    #[test]
+    fn a_refused_request_fails_alone_and_the_others_share_a_commit() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
+        let day = |day: i64| Timestamp::from_seconds(day * 86_400);
+        store.add(&NewDocument::text("swept", None, "one two three").seen(day(5))).unwrap();
+        let add = |document: &NewDocument<'_>| {
+            let (reply, answer) = channel();
+            (Request::Add(Box::new(store.prepare(document).unwrap()), reply), answer)
+        };
+        let (first, first_answer) = add(&NewDocument::text("first", None, "four five six"));
+        let early = NewDocument::text("early", None, "seven eight nine").seen(day(4));
+        let (early, early_answer) = add(&early);
+        let (reply, kept_answer) = channel();
+        let (key, who) = ("swept".to_owned(), "somebody".to_owned());
+        let kept = Request::Delete { key, expected: Some(Expected::Absent), who, reply };
+        let (last, last_answer) = add(&NewDocument::text("last", None, "ten eleven twelve"));
+
+        let turns = store.inner.index.turns();
+        let queue = store.writer_queue().unwrap();
+        queue.with_writer(|writer| writer.serve_all(vec![first, early, kept, last]));
+        assert_eq!(store.inner.index.turns(), turns + 1);
+        assert!(first_answer.recv().unwrap().is_ok() && last_answer.recv().unwrap().is_ok());
+        let early = early_answer.recv().unwrap();
+        assert!(matches!(early, Err(StoreError::SweepTooEarly { .. })), "{early:?}");
+        let kept = kept_answer.recv().unwrap();
+        assert!(matches!(kept, Err(StoreError::NotAsExpected { .. })), "{kept:?}");
+        for (key, there) in [("first", true), ("early", false), ("swept", true), ("last", true)] {
+            assert_eq!(store.get(key).unwrap().is_some(), there, "{key}");
+        }
+        assert_eq!(store.verify().unwrap().first, Vec::<String>::new());
+    }
+}
