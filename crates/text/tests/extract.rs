@@ -51,6 +51,18 @@ fn what_is_not_shown_is_not_text() {
 }
 
 #[test]
+fn a_dialogue_for_consent_is_not_text_however_long() {
+    let dialogue = format!("<p>{}</p>", "These cookies are necessary. ".repeat(80));
+    for name in ["id=onetrust-consent-sdk", "class='x gdpr-overlay'", "id=CybotCookiebotDialog"] {
+        let html = format!("<div><p>{PROSE}</p></div><div {name}><div>{dialogue}</div></div>");
+        assert_eq!(text(&html), PROSE, "{name}");
+    }
+    // A page may say so of itself.
+    let html = format!("<div class=cookie-banner-shown><main><p>{PROSE}</p></main></div>");
+    assert_eq!(text(&html), PROSE);
+}
+
+#[test]
 fn text_that_a_script_would_show_is_text() {
     let html =
         format!("<body><div id=app style='display:none'><p>{PROSE}</p></div><p>Loading</p></body>");

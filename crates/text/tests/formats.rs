@@ -83,6 +83,17 @@ fn tables_of_data_are_tables() {
 }
 
 #[test]
+fn rows_without_text_go_and_empty_cells_of_others_stay() {
+    let empty = "<table><tr><td></td><td> </td></tr></table>";
+    let table = "<table><tr><td></td><td></td></tr><tr><td>a</td><td>1</td></tr>\
+                 <tr><td></td><td>2</td></tr></table>";
+    let both = format!("{empty}{table}");
+    assert_eq!(inner_markdown(&both), "| | |\n| --- | --- |\n| a | 1 |\n| | 2 |");
+    assert_eq!(clean(&page(&both)).matches("<tr>").count(), 2);
+    assert_eq!(inner_markdown(empty), "");
+}
+
+#[test]
 fn links_are_absolute_and_code_is_code() {
     let html = "<p>He kept the numbers in <a href=../ledger?a=1&amp;b=2>a ledger (the big one)</a>, and \
                 called <code>count_waves()</code> every evening at *nine*.</p>\

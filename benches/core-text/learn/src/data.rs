@@ -123,14 +123,17 @@ fn read_cleaneval(files: &Files) -> Result<Vec<Sample>> {
         let name = stem(path).to_owned();
         let gold = files
             .iter()
-            .find(|(gold, _)| !gold.ends_with(".html") && stem(gold).trim_end_matches("-cleaned") == name)
+            .find(|(gold, _)| {
+                !gold.ends_with(".html") && stem(gold).trim_end_matches("-cleaned") == name
+            })
             .with_context(|| format!("{path} has no gold text"))?;
         let gold = String::from_utf8_lossy(gold.1);
         // The address in front and the <p>, <h>, <l> marks are not text.
         let mut text = String::new();
         for line in gold.trim_start().trim_start_matches("URL:").trim_start().lines().skip(1) {
             let line = line.trim();
-            let line = ["<p>", "<h>", "<l>"].iter().fold(line, |l, mark| l.trim_start_matches(mark));
+            let line =
+                ["<p>", "<h>", "<l>"].iter().fold(line, |l, mark| l.trim_start_matches(mark));
             text.push_str(line);
             text.push('\n');
         }

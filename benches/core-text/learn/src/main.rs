@@ -11,7 +11,7 @@
 //! cargo run --release --bin learn -- ../../../shared/data/web test
 //! ```
 //!
-//! One thread, fixed seeds: the same pages give the same numbers. Trees see scores of tables of words
+//! Fixed seeds, a thread a fold: the same pages give the same numbers. Trees see scores of tables of words
 //! that were learned without the page's fold, as they will on unseen pages.
 //!
 //! `SHOW=DIR` writes every page's blocks with truth and score, `PAGES=FILE` every page's F1; `TREES`,
@@ -39,14 +39,14 @@ pub const FOLDS: usize = 4;
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [folder, command, rest @ ..] = arguments.as_slice() else {
-        bail!("usage: learn FOLDER cross-validate|write FILE|test")
+        bail!("usage: learn FOLDER cross-validate [all]|write FILE [all]|test")
     };
     let folder = Path::new(folder);
     match command.as_str() {
-        "cross-validate" => cross_validate(folder),
+        "cross-validate" => cross_validate(folder, rest.first().is_some_and(|word| word == "all")),
         "write" => {
             let file = rest.first().context("write wants a file")?;
-            write(folder, Path::new(file))
+            write(folder, Path::new(file), rest.get(1).is_some_and(|word| word == "all"))
         }
         "test" => test(folder),
         _ => bail!("no command {command}"),
@@ -57,6 +57,9 @@ fn fold_model(tables: &tables::Tables) -> Model {
     Model {
         class_words: tables.class_words,
         text_words: tables.text_words,
+        heading_words: tables.heading_words,
+        prose_words: tables.prose_words,
+        learned_all: false,
         trees: Vec::new().into(),
     }
 }
@@ -82,8 +85,8 @@ fn lessons_out_of_fold(pages: &[Page]) -> Vec<Lesson<'_>> {
 }
 
 /// Ways to choose blocks side by side; every page is judged by what was learned without its fold.
-fn cross_validate(folder: &Path) -> Result<()> {
-    let pages = pages::development(folder)?;
+fn cross_validate(folder: &Path, of_all: bool) -> Result<()> {
+    let pages = if of_all { pages::all(folder)? } else { pages::development(folder)? };
     let blocks: usize = pages.iter().map(|page| page.labels.len()).sum();
     eprintln!("{} pages, {blocks} blocks", pages.len());
     let lessons = lessons_out_of_fold(&pages);
@@ -91,13 +94,21 @@ fn cross_validate(folder: &Path) -> Result<()> {
     let mut report = Report::new(&pages);
     report.add("rules", |at| lessons[at].ruled_text());
     let (mut linear, mut boosted) = (vec![Vec::new(); pages.len()], vec![Vec::new(); pages.len()]);
-    for fold in 0..FOLDS {
-        let rows = Rows::gather(&pages, &lessons, &out_of_fold(&pages, fold));
-        let weights = logistic::learn(&rows);
-        let trees = trees::learn(&rows, settings, 1 + fold as u64);
+    let learned: Vec<_> = std::thread::scope(|scope| {
+        let learn = |fold| {
+            let (pages, lessons) = (&pages, &lessons);
+            scope.spawn(move || {
+                let rows = Rows::gather(pages, lessons, &out_of_fold(pages, fold));
+                (logistic::learn(&rows), trees::learn(&rows, settings, 1 + fold as u64))
+            })
+        };
+        let threads: Vec<_> = (0..FOLDS).map(learn).collect();
+        threads.into_iter().map(|thread| thread.join().expect("learning does not panic")).collect()
+    });
+    for (fold, (weights, trees)) in learned.iter().enumerate() {
         for at in in_fold(&pages, fold) {
-            linear[at] = logistic::scores(&weights, &lessons[at]);
-            boosted[at] = lessons[at].scores(&trees);
+            linear[at] = logistic::scores(weights, &lessons[at]);
+            boosted[at] = lessons[at].scores(trees);
         }
     }
     report.add("logistic regression", |at| lessons[at].text(&linear[at]));
@@ -157,7 +168,7 @@ fn learn(pages: &[Page]) -> Model {
     if let Some(lesson) = lessons.iter().find(|lesson| lesson.blocks() > 0) {
         print_used(&trees, &lesson.names(&fold_model(&tables)));
     }
-    Model { class_words: tables.class_words, text_words: tables.text_words, trees: trees.into() }
+    Model { trees: trees.into(), ..fold_model(&tables) }
 }
 
 /// The features by how often and how early trees ask for them.
@@ -175,16 +186,22 @@ fn print_used(trees: &[ObliviousTree], names: &[&str]) {
     }
 }
 
-fn write(folder: &Path, file: &Path) -> Result<()> {
-    let pages = pages::development(folder)?;
-    let model = learn(&pages);
+/// Learns the numbers: of the development part, or of all pages once nothing is decided any more.
+fn write(folder: &Path, file: &Path, of_all: bool) -> Result<()> {
+    let pages = if of_all { pages::all(folder)? } else { pages::development(folder)? };
+    let model = Model { learned_all: of_all, ..learn(&pages) };
     std::fs::write(file, write::source(&model))
         .with_context(|| format!("writing {}", file.display()))
 }
 
 /// The compiled-in numbers on the test part, and on the sets that nothing is learned from.
 fn test(folder: &Path) -> Result<()> {
-    let mut sets = vec![("WCXB, sites not learned from", pages::test(folder)?)];
+    let name = if compiled().learned_all {
+        "WCXB, sites that the compiled numbers were learned from: no measure of them"
+    } else {
+        "WCXB, sites not learned from"
+    };
+    let mut sets = vec![(name, pages::test(folder)?)];
     sets.extend(pages::others(folder)?);
     for (name, pages) in &sets {
         println!("\n{name}\n");
@@ -194,15 +211,6 @@ fn test(folder: &Path) -> Result<()> {
         report.add("compiled in", |at| {
             wonbon_text::extract::extract(&pages[at].html, pages[at].url.as_deref()).text
         });
-        if let Some(margins) = std::env::var_os("MARGINS") {
-            let model = compiled();
-            for margin in margins.to_string_lossy().split(' ').filter_map(|m| m.parse().ok()) {
-                report.add(&format!("margin {margin}/65536"), |at| {
-                    let lesson = pages[at].lesson(model);
-                    lesson.text_with_margin(&lesson.scores(&model.trees), margin)
-                });
-            }
-        }
         report.print();
     }
     Ok(())

@@ -25,6 +25,8 @@ pub struct Page {
     pub weights: Vec<f32>,
     pub class_buckets: Vec<Vec<u16>>,
     pub text_buckets: Vec<Vec<u16>>,
+    pub heading_buckets: Vec<Vec<u16>>,
+    pub prose_buckets: Vec<Vec<u16>>,
 }
 
 impl Page {
@@ -53,6 +55,8 @@ fn page(sample: Sample) -> Page {
         weights: Vec::new(),
         class_buckets: Vec::new(),
         text_buckets: Vec::new(),
+        heading_buckets: Vec::new(),
+        prose_buckets: Vec::new(),
     }
 }
 
@@ -64,7 +68,16 @@ pub fn others(folder: &Path) -> Result<Vec<(&'static str, Vec<Page>)>> {
 
 /// The pages that are learned from, labelled.
 pub fn development(folder: &Path) -> Result<Vec<Page>> {
-    let mut pages = read(folder, |site| !split::is_test(site))?;
+    labelled(folder, |site| !split::is_test(site))
+}
+
+/// All pages, labelled.
+pub fn all(folder: &Path) -> Result<Vec<Page>> {
+    labelled(folder, |_| true)
+}
+
+fn labelled(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Page>> {
+    let mut pages = read(folder, is_wanted)?;
     for page in &mut pages {
         labels::label(page);
     }

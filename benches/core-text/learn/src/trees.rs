@@ -26,8 +26,8 @@ impl Settings {
             std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
         };
         Settings {
-            trees: value("TREES", 160.0) as usize,
-            rate: value("RATE", 0.08),
+            trees: value("TREES", 300.0) as usize,
+            rate: value("RATE", 0.05),
             ridge: value("RIDGE", 3.0),
             rows: value("ROWS", 0.35),
             features: value("FEATURES", 0.4),
@@ -117,29 +117,68 @@ pub fn learn(rows: &Rows, settings: Settings, seed: u64) -> Vec<ObliviousTree> {
     layer
 }
 
+/// The rows that a tree sees.
+struct Sample<'rows> {
+    rows: &'rows Rows,
+    ridge: f32,
+    chosen: &'rows [u32],
+    slopes: Vec<(f32, f32)>,
+    /// The leaf of each so far.
+    leaves: Vec<u8>,
+}
+
 /// The questions of the next tree.
 fn grow(
     rows: &Rows,
     settings: Settings,
     slopes: &[(f32, f32)],
-    sample: &[u32],
+    chosen: &[u32],
     state: &mut u64,
 ) -> [(u8, u8); DEPTH] {
     let features: Vec<usize> =
         (0..rows.columns.len()).filter(|_| is_chosen(state, settings.features)).collect();
-    let sampled: Vec<(f32, f32)> = sample.iter().map(|&row| slopes[row as usize]).collect();
-    let mut leaf_of = vec![0u8; sample.len()];
+    let mut sample = Sample {
+        rows,
+        ridge: settings.ridge,
+        chosen,
+        slopes: chosen.iter().map(|&row| slopes[row as usize]).collect(),
+        leaves: vec![0; chosen.len()],
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut splits = [(0, 255); DEPTH];
-    let mut sums = vec![[0f32; 2]; 256 << (DEPTH - 1)];
     for (level, split) in splits.iter_mut().enumerate() {
-        let leaves = 1usize << level;
+        // Each thread looks at some features; of equal gains the first feature's counts, whatever their number.
+        let found: Vec<(f32, (u8, u8))> = std::thread::scope(|scope| {
+            let parts = features.chunks(features.len().div_ceil(threads).max(1));
+            let threads: Vec<_> =
+                parts.map(|part| scope.spawn(|| sample.best_split(part, level))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("sums do not panic")).collect()
+        });
         let mut best = 0.0;
-        for &feature in &features {
-            let column = &rows.columns[feature];
-            let sums = &mut sums[..256 * leaves];
+        for (gain, found) in found {
+            if gain > best {
+                (best, *split) = (gain, found);
+            }
+        }
+        let column = &rows.columns[split.0 as usize];
+        for (leaf, &row) in sample.leaves.iter_mut().zip(chosen) {
+            *leaf |= u8::from(column[row as usize] > split.1) << level;
+        }
+    }
+    splits
+}
+
+impl Sample<'_> {
+    /// The question about one of these features that lowers the loss most, and by how much.
+    fn best_split(&self, features: &[usize], level: usize) -> (f32, (u8, u8)) {
+        let leaves = 1usize << level;
+        let mut sums = vec![[0f32; 2]; 256 * leaves];
+        let (mut best, mut split) = (0.0, (0, 255));
+        for &feature in features {
+            let column = &self.rows.columns[feature];
             sums.fill([0.0; 2]);
             let mut highest = 0;
-            for ((&row, slope), &leaf) in sample.iter().zip(&sampled).zip(&leaf_of) {
+            for ((&row, slope), &leaf) in self.chosen.iter().zip(&self.slopes).zip(&self.leaves) {
                 let value = column[row as usize];
                 highest = highest.max(value);
                 let sum = &mut sums[(leaf as usize) << 8 | value as usize];
@@ -151,7 +190,7 @@ fn grow(
                 let bins = &sums[leaf << 8..][..=highest as usize];
                 let all =
                     bins.iter().fold([0f32; 2], |all, bin| [all[0] + bin[0], all[1] + bin[1]]);
-                let value = |sum: [f32; 2]| sum[0] * sum[0] / (sum[1] + settings.ridge);
+                let value = |sum: [f32; 2]| sum[0] * sum[0] / (sum[1] + self.ridge);
                 let mut low = [0f32; 2];
                 for (gain, bin) in gains.iter_mut().zip(bins) {
                     low = [low[0] + bin[0], low[1] + bin[1]];
@@ -161,15 +200,10 @@ fn grow(
             }
             for (threshold, &gain) in gains[..highest as usize].iter().enumerate() {
                 if gain > best {
-                    best = gain;
-                    *split = (feature as u8, threshold as u8);
+                    (best, split) = (gain, (feature as u8, threshold as u8));
                 }
             }
         }
-        let column = &rows.columns[split.0 as usize];
-        for (leaf, &row) in leaf_of.iter_mut().zip(sample) {
-            *leaf |= u8::from(column[row as usize] > split.1) << level;
-        }
+        (best, split)
     }
-    splits
 }

@@ -4,7 +4,8 @@
 //! of its paragraphs, is below an element. Three backward passes over the flat tree give these
 //! sums; a rule is then a few comparisons. In order:
 //!
-//! 1. What is never shown goes (`script`, `svg`, `template`, …), and what is hidden, unless it
+//! 1. What is never shown goes (`script`, `svg`, `template`, …), dialogues that ask for consent to
+//!    cookies, and what is hidden, unless it
 //!    holds most of the text: such pages wait for a script to show it.
 //! 2. The kind of page is settled: what metadata says, or one `article` with most paragraphs, or
 //!    comments with most paragraphs (then it is a thread, and comments are content).
@@ -51,6 +52,8 @@ pub(crate) struct Choice {
     pub unseen: Vec<bool>,
     /// Elements that look like labels of what follows an article, in order.
     pub labels: Vec<usize>,
+    /// Elements that went because of such a label, in order.
+    pub trailing: Vec<usize>,
     /// The kind of page.
     pub kind: PageKind,
     /// Whether exactly one element names itself the post's container, and was believed.
@@ -131,6 +134,7 @@ pub(crate) fn choose(
             })
         })
         .collect();
+    drop_consent(nodes, &mut dropped);
     let unseen = dropped.clone();
     let sums = sum(nodes, &dropped);
     for (at, node) in nodes.iter().enumerate().skip(1) {
@@ -152,7 +156,7 @@ pub(crate) fn choose(
         }
     }
     let sums = sum(nodes, &dropped);
-    let labels = drop_labelled(tree, &sums, &mut dropped, kind);
+    let (labels, trailing) = drop_labelled(tree, &sums, &mut dropped, kind);
     let sums = sum(nodes, &dropped);
     let root = root(tree, &sums, &dropped, kind);
     if matches!(kind, PageKind::Article | PageKind::Forum) {
@@ -164,7 +168,21 @@ pub(crate) fn choose(
         });
     }
     let weight = sum(nodes, &dropped).total[root];
-    Choice { root, dropped, weight, unseen, labels, kind, has_post }
+    Choice { root, dropped, weight, unseen, labels, trailing, kind, has_post }
+}
+
+/// Drops dialogues that ask for consent: elements that are named so and have nothing in them, nor are,
+/// what only content is in. So a page's own class is not taken for that of a dialogue.
+fn drop_consent(nodes: &[Node], dropped: &mut [bool]) {
+    let mut next_content = usize::MAX;
+    for (at, node) in nodes.iter().enumerate().rev() {
+        if matches!(node.tag, Some(Tag::Main | Tag::Article | Tag::H1)) {
+            next_content = at;
+        }
+        if node.marks.any(Marks::CONSENT) {
+            dropped[at] |= at != 0 && next_content >= node.end as usize;
+        }
+    }
 }
 
 /// Drops the frame from what is kept, and settles the kind of page.
@@ -406,8 +424,14 @@ impl Frame<'_, '_> {
 
 /// A block that starts with the label of something else goes; when the label stands alone among
 /// the blocks of the text, what follows it there goes, up to the next heading like it.
-fn drop_labelled(tree: &Tree<'_>, sums: &Sums, dropped: &mut [bool], kind: PageKind) -> Vec<usize> {
-    let mut labels = Vec::new();
+/// Gives the labels, and what went because of them.
+fn drop_labelled(
+    tree: &Tree<'_>,
+    sums: &Sums,
+    dropped: &mut [bool],
+    kind: PageKind,
+) -> (Vec<usize>, Vec<usize>) {
+    let (mut labels, mut trailing) = (Vec::new(), Vec::new());
     let nodes = &tree.nodes;
     let page = sums.prose[0].max(1);
     let mut labels_left = MAX_LABELS;
@@ -430,6 +454,7 @@ fn drop_labelled(tree: &Tree<'_>, sums: &Sums, dropped: &mut [bool], kind: PageK
         labels.push(at);
         let block = labelled_block(nodes, sums, at, page);
         dropped[block] = true;
+        trailing.push(block);
         if block == at {
             let followers: Vec<usize> = siblings_after(nodes, at).collect();
             let prose: u32 = followers.iter().map(|&sibling| sums.prose[sibling]).sum();
@@ -439,12 +464,13 @@ fn drop_labelled(tree: &Tree<'_>, sums: &Sums, dropped: &mut [bool], kind: PageK
                 };
                 for sibling in followers.into_iter().take_while(|&sibling| !is_like(sibling)) {
                     dropped[sibling] = true;
+                    trailing.push(sibling);
                 }
             }
         }
         at = nodes[block].end as usize;
     }
-    labels
+    (labels, trailing)
 }
 
 /// From a label outwards, while the block around starts with it and is not the text itself.

@@ -13,6 +13,9 @@ use super::tags::Tag;
 /// Buckets of a table of words.
 pub(crate) const BUCKETS: usize = 4096;
 
+/// Buckets of the table of words of paragraphs, which has more to tell apart.
+pub(crate) const PROSE_BUCKETS: usize = 8192;
+
 /// Longest word that is hashed; what is longer was generated.
 const MAX_WORD_BYTES: usize = 24;
 

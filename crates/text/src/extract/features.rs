@@ -11,23 +11,22 @@
 //!
 //! Cost: one pass over the nodes, one over the text, some hundred stores a block.
 
-use std::collections::HashMap;
-
-use super::blocks::{Block, Blocks};
+use super::blocks::Blocks;
 use super::choose::{Choice, PageKind};
 use super::columns::{Columns, Sink, amount, centred, share};
-use super::marks::Hashed;
 use super::metadata::Metadata;
 use super::model::Model;
+use super::page_numbers::{PAGE_SHARES, PageNumbers, look_at_page};
+use super::seen::{Seen, look_at_texts, title_share};
 use super::surroundings::{AROUND, Around, MARKS, look_around};
 use super::tags::Tag;
-use super::text_numbers::{SHORT_WORDS, TextNumbers, count_text, for_each_text_word, letter_sort};
+use super::text_numbers::letter_sort;
 use super::tree::Tree;
 
 /// Levels of branches that are looked at.
 const LEVELS: usize = 4;
 /// The sort of element, ordered from prose to frame.
-fn sort_of(tag: Option<Tag>) -> u8 {
+pub(crate) fn sort_of(tag: Option<Tag>) -> u8 {
     match tag {
         Some(Tag::P) => 1,
         Some(Tag::Blockquote) => 2,
@@ -75,97 +74,16 @@ pub(crate) struct Scene<'scene, 'page> {
     pub model: &'scene Model,
 }
 
-/// A block's numbers that its neighbours ask for too.
-#[derive(Debug, Clone, Copy, Default)]
-struct Seen {
-    text: TextNumbers,
-    word_score: i32,
-    copies: u8,
-    since_heading: u16,
-    heading: u8,
-    since_label: u16,
-    ordinal: u16,
-}
-
 /// The features of all blocks, and how many words each has.
 pub(crate) fn features(scene: &Scene<'_, '_>) -> (Columns, Vec<u32>) {
     let mut columns = Columns::new(scene.blocks.list.len());
     let (around, runs) = look_around(scene.tree, scene.choice, scene.blocks);
     let seen = look_at_texts(scene);
+    let numbers = look_at_page(scene, &around, &runs, &seen);
     for at in 0..scene.blocks.list.len() {
-        describe(scene, &around, &runs, &seen, at, &mut columns.row(at));
+        describe(scene, &around, &runs, &seen, &numbers, at, &mut columns.row(at));
     }
     (columns, seen.iter().map(|seen| seen.text.words).collect())
-}
-
-fn look_at_texts(scene: &Scene<'_, '_>) -> Vec<Seen> {
-    let nodes = &scene.tree.nodes;
-    let list = &scene.blocks.list;
-    let mut seen: Vec<Seen> = Vec::with_capacity(list.len());
-    let mut copies: HashMap<u64, u16, Hashed> =
-        HashMap::with_capacity_and_hasher(list.len(), Default::default());
-    let (mut since_heading, mut heading) = (u16::MAX, 0);
-    let mut since_label = u16::MAX;
-    let mut labels = scene.choice.labels.iter().peekable();
-    for block in list {
-        let text = count_text(block, scene.tree, scene.choice);
-        let mut word_score = 0;
-        if text.words <= SHORT_WORDS {
-            for (_, part) in block.texts(scene.tree, scene.choice) {
-                for_each_text_word(part, |bucket| {
-                    word_score += i32::from(scene.model.text_words[bucket]);
-                });
-            }
-        }
-        since_heading = since_heading.saturating_add(1);
-        since_label = since_label.saturating_add(1);
-        if let Some(tag) = nodes[block.holder as usize].tag
-            && tag.is_heading()
-        {
-            (since_heading, heading) = (0, sort_of(Some(tag)) - 3);
-        }
-        while labels.next_if(|&&label| label <= block.first as usize).is_some() {
-            since_label = 0;
-        }
-        let count = copies.entry(text.hash).or_insert(0);
-        let ordinal = *count;
-        *count = count.saturating_add(1);
-        seen.push(Seen {
-            text,
-            word_score,
-            copies: 0,
-            since_heading,
-            heading,
-            since_label,
-            ordinal,
-        });
-    }
-    for seen in &mut seen {
-        seen.copies = amount(u32::from(copies[&seen.text.hash]));
-    }
-    seen
-}
-
-/// Share of the title's words that a short block has.
-fn title_share(scene: &Scene<'_, '_>, block: &Block, words: u32) -> u8 {
-    if scene.title.is_empty() || words > 40 {
-        return 0;
-    }
-    let (mut found, mut all) = (0, 0);
-    for (_, part) in block.texts(scene.tree, scene.choice) {
-        for word in part.split_whitespace() {
-            all += 1;
-            let is_known = scene.title.iter().any(|known| {
-                if word.is_ascii() {
-                    known.eq_ignore_ascii_case(word)
-                } else {
-                    *known == word.to_lowercase()
-                }
-            });
-            found += u32::from(is_known);
-        }
-    }
-    share(found, all)
 }
 
 fn describe(
@@ -173,6 +91,7 @@ fn describe(
     around: &[Around],
     runs: &[u16],
     seen: &[Seen],
+    numbers: &PageNumbers,
     at: usize,
     sink: &mut impl Sink,
 ) {
@@ -181,7 +100,8 @@ fn describe(
     let block = &blocks.list[at];
     let page = blocks.over(0..blocks.list.len());
     let holder = block.holder as usize;
-    let Seen { text, word_score, copies, since_heading, heading, since_label, ordinal } = seen[at];
+    let Seen { text, word_score, copies, since_heading, heading, since_label, ordinal, .. } =
+        seen[at];
 
     // The text.
     sink.put("weight", amount(block.weight));
@@ -196,10 +116,15 @@ fn describe(
     sink.put("capital share", share(text.capitals, block.weight));
     sink.put("wide share", share(text.wide, block.weight));
     sink.put("marks", amount(text.marks));
+    sink.put("currency", amount(text.currency));
     sink.put("first", letter_sort(text.first));
     sink.put("last", letter_sort(text.last));
     sink.put("word score", centred(word_score * 4));
     sink.put("mean word score", centred(word_score * 8 / text.words.max(1) as i32));
+    let Seen { prose_score, prose_words, .. } = seen[at];
+    sink.put("prose score", centred(prose_score * 2));
+    sink.put("mean prose score", centred(prose_score * 32 / prose_words.max(1) as i32));
+    sink.put("longest run", amount(text.longest));
     sink.put("copies", copies);
     sink.put("copy number", amount(u32::from(ordinal)));
     sink.put("sort", sort_of(nodes[holder].tag));
@@ -224,6 +149,19 @@ fn describe(
     sink.put("since heading", amount(u32::from(since_heading)));
     sink.put("heading", heading);
     sink.put("since label", amount(u32::from(since_label)));
+    sink.put("section", centred(seen[at].section * 4));
+    sink.put("part", centred(seen[at].part * 4));
+    let anchors = numbers.anchors.iter().zip(&numbers.with_anchors);
+    for ((anchor, with), names) in anchors.zip(ANCHOR_NAMES) {
+        let (since, until, with) = match *anchor {
+            None => (255, 255, 255),
+            Some(anchor) if anchor <= at => (amount((at - anchor) as u32), 0, with[holder]),
+            Some(anchor) => (254, amount((anchor - at) as u32), with[holder]),
+        };
+        sink.put(names[0], since);
+        sink.put(names[1], until);
+        sink.put(names[2], with);
+    }
 
     // What the rules say.
     sink.put("ruled", share(block.ruled, block.weight));
@@ -273,6 +211,8 @@ fn describe(
         let range = blocks.inside(nodes, branch);
         sink.put(names[8], amount((at - range.start.min(at)) as u32));
         sink.put(names[9], share(inside.prose, page.prose));
+        let images = &numbers.images;
+        sink.put(names[10], amount(images[nodes[branch].end as usize] - images[branch]));
         branch = around[above].branch as usize;
     }
 
@@ -294,12 +234,13 @@ fn describe(
     ]) {
         let other = neighbour.and_then(|n| Some((blocks.list.get(n)?, &seen[n])));
         let (weight, link, sort, ruled, score) = other.map_or((0, 0, 0, 0, 0), |(block, seen)| {
+            let words = seen.word_score * 4 + seen.prose_score * 2;
             (
                 amount(block.weight),
                 share(block.link, block.weight),
                 sort_of(nodes[block.holder as usize].tag),
                 share(block.ruled, block.weight),
-                centred(seen.word_score * 4),
+                centred(words),
             )
         });
         sink.put(names[0], weight);
@@ -324,7 +265,18 @@ fn describe(
     sink.put("page link share", share(page.link, page.weight));
     sink.put("page prose share", share(page.prose, page.weight));
     sink.put("page ruled share", share(page.ruled, page.weight));
+    sink.put("page images", amount(numbers.images[nodes.len()]));
+    sink.put("page prices", amount(numbers.prices));
+    sink.put("page headings", amount(numbers.headings));
+    sink.put("largest group", numbers.largest_group);
+    sink.put("largest run", numbers.largest_run);
+    for ((name, ..), value) in PAGE_SHARES.iter().zip(numbers.shares) {
+        sink.put(name, value);
+    }
     let traits = &scene.metadata.traits;
+    for (name, has) in BODY_NAMES.iter().zip(traits.body_words) {
+        sink.put(name, has);
+    }
     sink.put("og type", traits.og_type);
     for (name, has) in TYPE_NAMES.iter().zip(traits.types) {
         sink.put(name, has);
@@ -337,7 +289,7 @@ fn describe(
     sink.put("path digits", traits.digits);
 }
 
-const BRANCH_NAMES: [[&str; 10]; LEVELS] = [
+const BRANCH_NAMES: [[&str; 11]; LEVELS] = [
     [
         "run 0",
         "page share 0",
@@ -349,6 +301,7 @@ const BRANCH_NAMES: [[&str; 10]; LEVELS] = [
         "sort 0",
         "number 0",
         "prose share 0",
+        "images 0",
     ],
     [
         "run 1",
@@ -361,6 +314,7 @@ const BRANCH_NAMES: [[&str; 10]; LEVELS] = [
         "sort 1",
         "number 1",
         "prose share 1",
+        "images 1",
     ],
     [
         "run 2",
@@ -373,6 +327,7 @@ const BRANCH_NAMES: [[&str; 10]; LEVELS] = [
         "sort 2",
         "number 2",
         "prose share 2",
+        "images 2",
     ],
     [
         "run 3",
@@ -385,6 +340,7 @@ const BRANCH_NAMES: [[&str; 10]; LEVELS] = [
         "sort 3",
         "number 3",
         "prose share 3",
+        "images 3",
     ],
 ];
 
@@ -393,6 +349,20 @@ const NEIGHBOUR_NAMES: [[&str; 5]; 4] = [
     ["weight -1", "links -1", "sort -1", "ruled -1", "words -1"],
     ["weight +1", "links +1", "sort +1", "ruled +1", "words +1"],
     ["weight +2", "links +2", "sort +2", "ruled +2", "words +2"],
+];
+
+const ANCHOR_NAMES: [[&str; 3]; 2] =
+    [["since title", "until title", "with title"], ["since prose", "until prose", "with prose"]];
+
+const BODY_NAMES: [&str; 8] = [
+    "body product",
+    "body collection",
+    "body single",
+    "body page",
+    "body home",
+    "body forum",
+    "body archive",
+    "body docs",
 ];
 
 const TYPE_NAMES: [&str; 9] = [
@@ -422,7 +392,8 @@ pub(crate) fn names(scene: &Scene<'_, '_>) -> Vec<&'static str> {
     let (around, runs) = look_around(scene.tree, scene.choice, scene.blocks);
     let seen = look_at_texts(scene);
     if !scene.blocks.list.is_empty() {
-        describe(scene, &around, &runs, &seen, 0, &mut names);
+        let numbers = look_at_page(scene, &around, &runs, &seen);
+        describe(scene, &around, &runs, &seen, &numbers, 0, &mut names);
     }
     names.0
 }

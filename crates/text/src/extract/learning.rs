@@ -6,12 +6,15 @@ use super::columns::{Columns, share};
 use super::features::{features, names};
 pub use super::model::{Model, ObliviousTree};
 use super::model::{UNIT, evaluate};
-use super::reading::{MARGIN, Reading};
-use super::text_numbers::{SHORT_WORDS, for_each_text_word};
+use super::reading::{Kept, Reading};
+use super::tags::Tag;
+use super::text_numbers::{PROSE_WORDS, SHORT_WORDS, for_each_prose_word, for_each_text_word};
 use super::tokens::attribute_in;
 
 /// Buckets of the tables of words.
 pub const BUCKETS: usize = super::class_words::BUCKETS;
+/// Buckets of the table of words of paragraphs.
+pub const PROSE_BUCKETS: usize = super::class_words::PROSE_BUCKETS;
 /// Levels of a tree.
 pub const DEPTH: usize = super::model::DEPTH;
 /// What a logit of one is in leaves.
@@ -92,6 +95,35 @@ impl<'page> Lesson<'page> {
         buckets
     }
 
+    /// Buckets of the first words of a block that is not short.
+    pub fn prose_buckets(&self, block: usize) -> Vec<u16> {
+        let mut buckets = Vec::new();
+        if self.words[block] > SHORT_WORDS {
+            let mut left = PROSE_WORDS;
+            let reading = &self.reading;
+            for (_, part) in reading.blocks.list[block].texts(&reading.tree, &reading.choice) {
+                for_each_prose_word(part, &mut left, |bucket| buckets.push(bucket as u16));
+            }
+        }
+        buckets
+    }
+
+    /// The short heading above each block: its place among the blocks.
+    pub fn headings(&self) -> Vec<Option<usize>> {
+        let tree = &self.reading.tree;
+        let mut last = None;
+        let list = self.reading.blocks.list.iter().enumerate();
+        list.map(|(at, block)| {
+            let is_heading = tree.nodes[block.holder as usize].tag.is_some_and(Tag::is_heading);
+            let above = last;
+            if is_heading {
+                last = (self.words[at] <= SHORT_WORDS).then_some(at);
+            }
+            above
+        })
+        .collect()
+    }
+
     /// Names of the features.
     pub fn names(&self, model: &Model) -> Vec<&'static str> {
         names(&self.reading.scene(model))
@@ -114,21 +146,16 @@ impl<'page> Lesson<'page> {
 
     /// The page's text by these scores.
     pub fn text(&self, scores: &[i32]) -> String {
-        self.text_with_margin(scores, MARGIN)
-    }
-
-    /// The page's text by these scores, with another margin for the model than the compiled one.
-    pub fn text_with_margin(&self, scores: &[i32], margin: u64) -> String {
-        self.reading.text(&self.reading.kept_by(scores, &self.words, margin))
+        self.reading.text(&self.reading.kept_by(scores, &self.words))
     }
 
     /// The page's text when these blocks are kept.
     pub fn text_of(&self, kept: &[bool]) -> String {
-        self.reading.text(kept)
+        self.reading.text(&Kept::Blocks(kept.to_vec()))
     }
 
     /// The page's text by the rules alone.
     pub fn ruled_text(&self) -> String {
-        self.reading.ruled_text()
+        self.reading.text(&Kept::Ruled)
     }
 }

@@ -61,6 +61,9 @@ impl Marks {
     /// Quoted text.
     pub(crate) const QUOTE: Marks = Marks(1 << 18);
 
+    /// A dialogue of the tools that ask for consent to cookies.
+    pub(crate) const CONSENT: Marks = Marks(1 << 19);
+
     pub(crate) const fn or(self, other: Marks) -> Marks {
         Marks(self.0 | other.0)
     }
@@ -198,11 +201,50 @@ fn marks_and_score(value: &str, table: &[i8]) -> (Marks, i16) {
     (marks, score)
 }
 
+/// How names of dialogues for consent begin.
+const CONSENT_NAMES: &[&[u8]] = &[
+    b"onetrust-",
+    b"ot-sdk-",
+    b"cybotcookiebot",
+    b"cookiebot",
+    b"cookie-consent",
+    b"cookieconsent",
+    b"cookie-banner",
+    b"cookiebanner",
+    b"cookie-notice",
+    b"cookie-law-",
+    b"cookie-modal",
+    b"cookie-popup",
+    b"cookie-settings",
+    b"cookie-preferences",
+    b"consent-banner",
+    b"consent-modal",
+    b"consent-manager",
+    b"gdpr-",
+    b"cky-",
+    b"cmplz-",
+    b"didomi-",
+    b"osano-cm",
+    b"usercentrics",
+    b"truste-",
+    b"truste_",
+    b"qc-cmp",
+    b"iubenda-cs",
+    b"klaro",
+    b"termly-",
+    b"moove-gdpr",
+    b"ensmodal",
+    b"privacy-preferences",
+];
+
 fn whole_name(name: &str) -> Marks {
     let mut lower = [0u8; 32];
     let Some(buffer) = lower.get_mut(..name.len()) else { return Marks::NONE };
     for (to, &from) in buffer.iter_mut().zip(name.as_bytes()) {
         *to = if from == b'_' { b'-' } else { from.to_ascii_lowercase() };
+    }
+    if CONSENT_NAMES.iter().any(|known| buffer.starts_with(known)) {
+        return Marks::CONSENT;
     }
     match &*buffer {
         b"sr-only"

@@ -62,7 +62,8 @@ pub(crate) fn read(tree: &Tree<'_>, url: Option<&str>) -> Metadata {
         tree.json_ld.iter().flat_map(|span| json_ld::things(span.of(tree.page))).collect();
     let base = tree.links.base_url(url);
     let kind = kind(&head, &things, url);
-    let traits = page_traits::read(head.og_type.as_deref(), &things, url);
+    let body_class = tree.body_tail.and_then(|tail| attribute_in(tail.of(tree.page), "class"));
+    let traits = page_traits::read(head.og_type.as_deref(), &things, body_class.unwrap_or(""), url);
     let mut known = KnownTexts::default();
     for description in [&head.description, &head.og_description].into_iter().flatten() {
         known.add(description);

@@ -18,7 +18,7 @@
 
 use std::borrow::Cow;
 
-use super::class_words::BUCKETS;
+use super::class_words::{BUCKETS, PROSE_BUCKETS};
 use super::columns::Columns;
 
 /// Levels of a tree.
@@ -44,6 +44,12 @@ pub struct Model {
     pub class_words: [i8; BUCKETS],
     /// Weights of the words of short blocks, by bucket.
     pub text_words: [i8; BUCKETS],
+    /// Weights of the words of headings for what stands below them, by bucket.
+    pub heading_words: [i8; BUCKETS],
+    /// Weights of the words of paragraphs, by bucket.
+    pub prose_words: [i8; PROSE_BUCKETS],
+    /// Whether the sites that comparisons are about were learned from too.
+    pub learned_all: bool,
     /// The trees.
     pub trees: Cow<'static, [ObliviousTree]>,
 }

@@ -3,9 +3,9 @@
 use super::blocks::Blocks;
 use super::choose::{self, Choice, PageKind};
 use super::features::{Scene, features};
+use super::marks::Marks;
 use super::metadata::{self, Metadata};
 use super::model::{Model, evaluate, expected_f1, keep};
-use super::page_traits::PageTraits;
 use super::structure::{Piece, paragraphs, structure};
 use super::tags::Tag;
 use super::tree::{self, Tree};
@@ -14,15 +14,27 @@ use super::{Page, render};
 /// Below this weight (about 120 words) a page's `noscript` is worth a look.
 const FEW_WORDS: u32 = 600;
 
-/// What the model must expect to gain over the rules, in 1/65536 of F1: more lost on WCXB than it
-/// gained elsewhere.
-pub(crate) const MARGIN: u64 = 0;
+/// The F1, in 1/65536, that the model must expect of what it keeps, or the rules decide. A page that it
+/// expects less of is of a sort that it has not learned.
+const SURE: u64 = 65536 / 2;
+
+/// The same for articles and for pages that name their post's container, where the rules are strong: a
+/// short post in a long frame is told by nothing else.
+const SURE_OF_ARTICLE: u64 = 65536 * 7 / 10;
 
 /// Percentage of the page's text that protects a block.
 const LARGE: u64 = 40;
 
 /// Words of the title that are compared with headings.
 const TITLE_WORDS: usize = 64;
+
+/// What of a page is core text.
+pub(crate) enum Kept {
+    /// What the rules keep.
+    Ruled,
+    /// These blocks.
+    Blocks(Vec<bool>),
+}
 
 /// A page that was parsed, judged by the rules and cut into blocks.
 pub(crate) struct Reading<'page> {
@@ -67,60 +79,72 @@ impl<'page> Reading<'page> {
         }
     }
 
-    /// Which blocks are core text.
-    pub(crate) fn kept(&self, model: &Model) -> Vec<bool> {
+    /// What is core text.
+    pub(crate) fn kept(&self, model: &Model) -> Kept {
         if self.rules_decide() {
-            return self.ruled();
+            return Kept::Ruled;
         }
         let (columns, words) = features(&self.scene(model));
-        self.kept_by(&evaluate(&model.trees, &columns), &words, MARGIN)
+        self.kept_by(&evaluate(&model.trees, &columns), &words)
     }
 
-    /// Whether the model is not asked. Articles: the rules are better on sets that the model learned
-    /// nothing from (Zyte). Pages that name their post's container: a short post in a long frame
-    /// is told by nothing else. Pages without address and metadata: the model learned from none
-    /// (CleanEval).
+    /// Whether the model is not asked: it learned from no page without address and metadata.
     fn rules_decide(&self) -> bool {
-        self.choice.kind == PageKind::Article
-            || self.choice.has_post
-            || self.metadata.traits == PageTraits::default()
+        self.metadata.traits.is_empty()
     }
 
-    /// Which blocks the rules keep.
-    fn ruled(&self) -> Vec<bool> {
-        self.blocks.list.iter().map(|block| block.ruled > 0).collect()
-    }
-
-    /// Which blocks are core text by these scores: those that the model keeps, if it is asked and
-    /// expects to gain more than `margin` over the rules. A block with most of the page's text
-    /// outside links that the rules keep is kept in any case.
-    pub(crate) fn kept_by(&self, scores: &[i32], words: &[u32], margin: u64) -> Vec<bool> {
+    /// What is core text by these scores: the blocks that the model keeps, if it is asked and is
+    /// sure enough. A block with most of the page's text outside links that the rules keep is kept in
+    /// any case.
+    pub(crate) fn kept_by(&self, scores: &[i32], words: &[u32]) -> Kept {
         let list = &self.blocks.list;
-        let ruled = self.ruled();
         if self.rules_decide() {
-            return ruled;
+            return Kept::Ruled;
         }
+        let ruled: Vec<bool> = list.iter().map(|block| block.ruled > 0).collect();
         let mut kept = keep(scores, words);
-        if expected_f1(&kept, scores, words) <= expected_f1(&ruled, scores, words) + margin {
-            return ruled;
+        let expected = expected_f1(&kept, scores, words);
+        let is_article = self.choice.kind == PageKind::Article || self.choice.has_post;
+        let sure = if is_article { SURE_OF_ARTICLE } else { SURE };
+        if expected < sure || expected <= expected_f1(&ruled, scores, words) {
+            return Kept::Ruled;
         }
         let page: u64 = list.iter().map(|block| u64::from(block.weight - block.link)).sum();
         for (block, kept) in list.iter().zip(&mut kept) {
             let is_large = u64::from(block.weight - block.link) * 100 > page * LARGE;
             *kept |= is_large && block.ruled > 0;
         }
-        kept
+        if is_article {
+            self.leave_comments(&mut kept);
+        }
+        Kept::Blocks(kept)
     }
 
-    /// The text when these blocks are kept.
-    pub(crate) fn text(&self, kept: &[bool]) -> String {
+    /// Comments on an article are not its text, nor is what stands under "Related": it goes unless the
+    /// rules keep it. The model knows such labels in English only.
+    fn leave_comments(&self, kept: &mut [bool]) {
+        let nodes = &self.tree.nodes;
+        let mut is_left = vec![false; nodes.len()];
+        for &at in &self.choice.trailing {
+            is_left[at] = true;
+        }
+        for (at, node) in nodes.iter().enumerate() {
+            is_left[at] |= is_left[node.parent as usize] || node.marks.any(Marks::COMMENT);
+        }
+        for (block, kept) in self.blocks.list.iter().zip(kept) {
+            *kept &= block.ruled > 0 || !is_left[block.first as usize];
+        }
+    }
+
+    /// The text of what is kept.
+    pub(crate) fn text(&self, kept: &Kept) -> String {
         self.with_metadata(render::render(&self.tree, 0, &self.dropped(kept))).0
     }
 
-    /// The text when these blocks are kept, and the same with its structure.
+    /// The text of what is kept, and the same with its structure.
     pub(crate) fn text_and_structure(
         &self,
-        kept: &[bool],
+        kept: &Kept,
         url: Option<&str>,
     ) -> (String, Vec<Piece>) {
         let dropped = self.dropped(kept);
@@ -136,8 +160,12 @@ impl<'page> Reading<'page> {
         (text, pieces)
     }
 
-    /// For each node, whether its subtree is left out when these blocks are kept.
-    fn dropped(&self, kept: &[bool]) -> Vec<bool> {
+    /// For each node, whether its subtree is left out.
+    fn dropped(&self, kept: &Kept) -> Vec<bool> {
+        let kept = match kept {
+            Kept::Ruled => return self.ruled_out(),
+            Kept::Blocks(kept) => kept,
+        };
         let mut dropped = self.choice.unseen.clone();
         for (block, &is_kept) in self.blocks.list.iter().zip(kept) {
             // What the rules find inside a block that both keep, such as a button, goes.
@@ -153,9 +181,15 @@ impl<'page> Reading<'page> {
         dropped
     }
 
-    /// The text when only the rules speak.
-    pub(crate) fn ruled_text(&self) -> String {
-        self.with_metadata(render::render(&self.tree, self.choice.root, &self.choice.dropped)).0
+    /// For each node, whether the rules leave its subtree out: all texts outside the root too.
+    fn ruled_out(&self) -> Vec<bool> {
+        let nodes = &self.tree.nodes;
+        let root = self.choice.root..nodes[self.choice.root].end as usize;
+        let mut dropped = self.choice.dropped.clone();
+        for (at, (is_dropped, node)) in dropped.iter_mut().zip(nodes).enumerate() {
+            *is_dropped |= node.tag.is_none() && !root.contains(&at);
+        }
+        dropped
     }
 
     /// A page that draws its text by script often carries it whole in its metadata.

@@ -82,7 +82,39 @@ pub(crate) fn structure(tree: &Tree<'_>, dropped: &[bool], url: Option<&str>) ->
         link_bytes: tree.page.len() * LINK_BYTES_PER_PAGE_BYTE + (1 << 16),
     };
     writer.walk(dropped);
-    writer.pieces
+    without_empty_rows(writer.pieces)
+}
+
+/// Drops rows without text and tables without rows: what was in them was not kept. Empty cells of other
+/// rows keep the columns apart.
+fn without_empty_rows(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut kept: Vec<Piece> = Vec::with_capacity(pieces.len());
+    // Rows and tables that are open: where they begin, and whether there is text in them.
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    for piece in pieces {
+        let is_row = |container| matches!(container, Container::Row | Container::Table);
+        match &piece {
+            Piece::Open(container) if is_row(*container) => open.push((kept.len(), false)),
+            Piece::Close(container) if is_row(*container) => {
+                let (start, has_text) = open.pop().unwrap_or((kept.len(), true));
+                if !has_text {
+                    kept.truncate(start);
+                    continue;
+                }
+                if let Some((_, around_has_text)) = open.last_mut() {
+                    *around_has_text = true;
+                }
+            }
+            Piece::Text(..) => {
+                if let Some((_, has_text)) = open.last_mut() {
+                    *has_text = true;
+                }
+            }
+            _ => {}
+        }
+        kept.push(piece);
+    }
+    kept
 }
 
 /// Paragraphs of a text that is no page.

@@ -4,7 +4,7 @@
 
 use super::blocks::Block;
 use super::choose::Choice;
-use super::class_words::bucket;
+use super::class_words::{PROSE_BUCKETS, bucket};
 use super::tree::Tree;
 
 /// Blocks of at most this many words are looked at word by word.
@@ -27,6 +27,28 @@ pub(crate) fn for_each_text_word(text: &str, mut word_of: impl FnMut(usize)) {
     }
 }
 
+/// Words of a paragraph that are looked at: what it is about is said at its beginning.
+pub(crate) const PROSE_WORDS: u32 = 40;
+
+/// Calls `word_of` with the bucket of each word of a paragraph's text, up to `left` of them; letters
+/// beyond ASCII are letters of words.
+pub(crate) fn for_each_prose_word(text: &str, left: &mut u32, mut word_of: impl FnMut(usize)) {
+    let mut hash = 0u32;
+    for b in text.bytes().chain([b' ']) {
+        if b.is_ascii_alphabetic() || b >= 0x80 {
+            hash = (hash ^ u32::from(b | 0x20)).wrapping_add(1).wrapping_mul(0x0100_0193);
+        } else if hash != 0 {
+            if *left == 0 {
+                return;
+            }
+            *left -= 1;
+            let mixed = (hash ^ (hash >> 15)).wrapping_mul(0x85eb_ca6b);
+            word_of((mixed >> 19) as usize & (PROSE_BUCKETS - 1));
+            hash = 0;
+        }
+    }
+}
+
 /// Numbers of one block's text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TextNumbers {
@@ -38,6 +60,10 @@ pub(crate) struct TextNumbers {
     /// Bytes of letters beyond ASCII.
     pub wide: u32,
     pub marks: u32,
+    /// Signs of money.
+    pub currency: u32,
+    /// Bytes of the longest run without white space.
+    pub longest: u32,
     pub first: u8,
     pub last: u8,
     pub hash: u64,
@@ -46,7 +72,11 @@ pub(crate) struct TextNumbers {
 pub(crate) fn count_text(block: &Block, tree: &Tree<'_>, choice: &Choice) -> TextNumbers {
     let mut text = TextNumbers { hash: 0xcbf2_9ce4_8422_2325, ..TextNumbers::default() };
     let mut in_word = false;
+    let mut run = 0;
     for (_, part) in block.texts(tree, choice) {
+        if !part.is_ascii() {
+            text.currency += part.matches(['£', '€', '¥', '₩', '₹', '円', '원']).count() as u32;
+        }
         for b in part.bytes() {
             let is_wide = b >= 0x80;
             if b > b' ' {
@@ -56,6 +86,8 @@ pub(crate) fn count_text(block: &Block, tree: &Tree<'_>, choice: &Choice) -> Tex
                 }
                 text.last = b;
             }
+            run = if b > b' ' { run + 1 } else { 0 };
+            text.longest = text.longest.max(run);
             let is_letter = is_wide || b.is_ascii_alphanumeric();
             text.words += u32::from(is_letter && !in_word);
             in_word = is_letter;
@@ -64,6 +96,7 @@ pub(crate) fn count_text(block: &Block, tree: &Tree<'_>, choice: &Choice) -> Tex
             text.capitals += u32::from(b.is_ascii_uppercase());
             text.commas += u32::from(b == b',');
             text.stops += u32::from(matches!(b, b'.' | b'!' | b'?'));
+            text.currency += u32::from(b == b'$');
             text.marks += u32::from(matches!(b, b'|' | b'$' | b'/' | b'#' | b'@' | b'+' | b'*'));
         }
     }
