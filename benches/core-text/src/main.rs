@@ -14,18 +14,21 @@
 //!
 //! `--tool NAME` runs one tool and prints one line per page (name, kind, whether our model learned
 //! nothing from its site, F1, precision, recall, ms), `--dump DIR` writes what it found beside the
-//! true text.
+//! true text. Tools in other languages: `--pages FILE` writes the decoded pages that the tables are about as JSON lines (`set`,
+//! `name`, `url`, `html`), and `--found FILE` puts into the tables what a program found in them
+//! (`tool`, `set`, `name`, `text`, `ms`); `others.py` is such a program.
 
+mod tables;
 mod tools;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use cpu_time::ThreadTime;
-use core_text_learn::data;
+use core_text_learn::data::{self, Sample};
 use core_text_learn::score::{Score, score};
 use core_text_learn::split;
+use cpu_time::ThreadTime;
 use tools::Tool;
 
 struct Options {
@@ -33,11 +36,20 @@ struct Options {
     rounds: usize,
     tool: Option<Tool>,
     dump: Option<PathBuf>,
+    pages: Option<PathBuf>,
+    found: Vec<PathBuf>,
 }
 
 fn options() -> Result<Options> {
     let mut arguments = std::env::args().skip(1);
-    let mut options = Options { folder: PathBuf::new(), rounds: 3, tool: None, dump: None };
+    let mut options = Options {
+        folder: PathBuf::new(),
+        rounds: 3,
+        tool: None,
+        dump: None,
+        pages: None,
+        found: Vec::new(),
+    };
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} wants a value"));
         match argument.as_str() {
@@ -48,6 +60,8 @@ fn options() -> Result<Options> {
                 options.tool = Some(*tool.with_context(|| format!("no tool {name}"))?);
             }
             "--dump" => options.dump = Some(value()?.into()),
+            "--pages" => options.pages = Some(value()?.into()),
+            "--found" => options.found.push(value()?.into()),
             _ => options.folder = argument.into(),
         }
     }
@@ -59,10 +73,61 @@ fn options() -> Result<Options> {
 
 fn main() -> Result<()> {
     let options = options()?;
-    match options.tool {
-        Some(tool) => run_tool(&options, tool),
-        None => compare(&options),
+    match (&options.pages, options.tool) {
+        (Some(file), _) => write_pages(&options.folder, file),
+        (None, Some(tool)) => run_tool(&options, tool),
+        (None, None) => compare(&options),
     }
+}
+
+/// The pages of the tables as every tool gets them, one JSON object a line.
+fn write_pages(folder: &Path, file: &Path) -> Result<()> {
+    let mut lines = String::new();
+    for set in data::load(folder)? {
+        for sample in set.samples.iter().filter(|sample| is_unseen(set.name, sample)) {
+            let page = wonbon_text::decode::decode(&sample.bytes, None).text;
+            let line = serde_json::json!({
+                "set": set.name, "name": sample.name, "url": sample.url, "html": page,
+            });
+            lines += &format!("{line}\n");
+        }
+    }
+    std::fs::write(file, lines).with_context(|| format!("writing {}", file.display()))
+}
+
+/// Whether our model learned nothing from the page's site.
+fn is_unseen(set: &str, sample: &Sample) -> bool {
+    set != "WCXB" || split::is_test(&split::site(sample.url.as_deref(), &sample.name))
+}
+
+/// What a program in another language found: its tools in their order.
+fn read_found(folder: &Path, file: &Path) -> Result<Vec<Outcome>> {
+    let sets = data::load(folder)?;
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    let lines = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    for line in lines.lines() {
+        let found: serde_json::Value = serde_json::from_str(line)?;
+        let text_of = |key: &str| found[key].as_str().with_context(|| format!("no {key}: {line}"));
+        let (tool, set, name) = (text_of("tool")?, text_of("set")?, text_of("name")?);
+        let sample = sets
+            .iter()
+            .find(|known| known.name == set)
+            .and_then(|set| set.samples.iter().find(|sample| sample.name == name))
+            .with_context(|| format!("no page {set} {name}"))?;
+        let row = Row {
+            set: set.to_owned(),
+            kind: sample.kind.clone(),
+            is_unseen: is_unseen(set, sample),
+            score: score(text_of("text")?, &sample.gold),
+            milliseconds: found["ms"].as_f64().context("no ms")?,
+        };
+        if !outcomes.iter().any(|outcome| outcome.name == tool) {
+            let name = tool.to_owned();
+            outcomes.push(Outcome { name, tool: None, rows: Vec::new(), peak_kilobytes: None });
+        }
+        outcomes.iter_mut().filter(|o| o.name == tool).for_each(|o| o.rows.push(row.clone()));
+    }
+    Ok(outcomes)
 }
 
 /// One tool over all pages: `page` lines, then `nested` and `peak` lines.
@@ -87,7 +152,7 @@ fn run_tool(options: &Options, tool: Tool) -> Result<()> {
                 set.name,
                 sample.name,
                 sample.kind,
-                split::is_test(&split::site(sample.url.as_deref(), &sample.name)),
+                is_unseen(set.name, sample),
                 s.f1,
                 s.precision,
                 s.recall
@@ -104,18 +169,6 @@ fn run_tool(options: &Options, tool: Tool) -> Result<()> {
     Ok(())
 }
 
-/// A page of that many nested tags, in milliseconds.
-fn nested(tool: Tool, depth: usize) -> f64 {
-    let page = format!(
-        "<html><body>{}<p>the core of it</p>{}</body></html>",
-        "<div>".repeat(depth),
-        "</div>".repeat(depth)
-    );
-    let start = ThreadTime::now();
-    tool.extract(&page, None);
-    start.elapsed().as_secs_f64() * 1e3
-}
-
 /// A memory figure of this process.
 fn kilobytes(name: &str) -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status").context("reading memory figures")?;
@@ -123,6 +176,7 @@ fn kilobytes(name: &str) -> Result<u64> {
     Ok(line.split_whitespace().nth(1).context("no value")?.parse()?)
 }
 
+#[derive(Clone)]
 struct Row {
     set: String,
     kind: String,
@@ -133,18 +187,11 @@ struct Row {
 }
 
 struct Outcome {
-    tool: Tool,
+    name: String,
+    /// One of those that run here.
+    tool: Option<Tool>,
     rows: Vec<Row>,
-    peak_kilobytes: u64,
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0usize);
-    for value in values {
-        sum += value;
-        count += 1;
-    }
-    (count > 0).then(|| sum / count as f64)
+    peak_kilobytes: Option<u64>,
 }
 
 fn compare(options: &Options) -> Result<()> {
@@ -158,7 +205,12 @@ fn compare(options: &Options) -> Result<()> {
         if !output.status.success() {
             bail!("{}: {}", tool.name(), String::from_utf8_lossy(&output.stderr));
         }
-        let mut outcome = Outcome { tool, rows: Vec::new(), peak_kilobytes: 0 };
+        let mut outcome = Outcome {
+            name: tool.name().to_owned(),
+            tool: Some(tool),
+            rows: Vec::new(),
+            peak_kilobytes: None,
+        };
         for line in String::from_utf8(output.stdout)?.lines() {
             let fields: Vec<&str> = line.split('\t').collect();
             match fields.as_slice() {
@@ -166,7 +218,7 @@ fn compare(options: &Options) -> Result<()> {
                     outcome.rows.push(Row {
                         set: (*set).to_owned(),
                         kind: (*kind).to_owned(),
-                        is_unseen: *set != "WCXB" || unseen.parse()?,
+                        is_unseen: unseen.parse()?,
                         score: Score {
                             f1: f1.parse()?,
                             precision: precision.parse()?,
@@ -175,13 +227,16 @@ fn compare(options: &Options) -> Result<()> {
                         milliseconds: milliseconds.parse()?,
                     });
                 }
-                ["peak", kilobytes] => outcome.peak_kilobytes = kilobytes.parse()?,
+                ["peak", kilobytes] => outcome.peak_kilobytes = Some(kilobytes.parse()?),
                 _ => bail!("unexpected line from {}: {line}", tool.name()),
             }
         }
         outcomes.push(outcome);
     }
-    print_tables(&outcomes);
+    for file in &options.found {
+        outcomes.extend(read_found(&options.folder, file)?);
+    }
+    tables::print(&outcomes);
     compare_links(options)
 }
 
@@ -213,69 +268,11 @@ fn compare_links(options: &Options) -> Result<()> {
     }
     let per_page = 1e3 / pages.len() as f64;
     println!("\n| links of WCXB pages | found | ms/page |\n|---|---|---|");
-    println!("| wonbon `links` (resolved, http(s) only, with text) | {} | {:.3} |", ours.0, ours.1 * per_page);
+    println!(
+        "| wonbon `links` (resolved, http(s) only, with text) | {} | {:.3} |",
+        ours.0,
+        ours.1 * per_page
+    );
     println!("| lol_html (start tags only) | {} | {:.3} |", theirs.0, theirs.1 * per_page);
     Ok(())
-}
-
-fn print_tables(outcomes: &[Outcome]) {
-    println!("| set | pages | tool | F1 | precision | recall | F1 on sites not learned from | ms/page mean | ms/page median | ms/page p99 |");
-    println!("|---|---|---|---|---|---|---|---|---|---|");
-    for set in ["WCXB", "Zyte", "CleanEval"] {
-        for outcome in outcomes {
-            let rows: Vec<&Row> = outcome.rows.iter().filter(|row| row.set == set).collect();
-            let of = |value: fn(&Row) -> f64| {
-                mean(rows.iter().map(|row| value(row))).unwrap_or(f64::NAN)
-            };
-            let unseen = mean(rows.iter().filter(|row| row.is_unseen).map(|row| row.score.f1));
-            let mut times: Vec<f64> = rows.iter().map(|row| row.milliseconds).collect();
-            times.sort_by(f64::total_cmp);
-            let quantile = |q: f64| times[((times.len() - 1) as f64 * q) as usize];
-            println!(
-                "| {set} | {} | {} | {:.4} | {:.4} | {:.4} | {:.4} | {:.2} | {:.2} | {:.2} |",
-                rows.len(),
-                outcome.tool.name(),
-                of(|row| row.score.f1),
-                of(|row| row.score.precision),
-                of(|row| row.score.recall),
-                unseen.unwrap_or(f64::NAN),
-                of(|row| row.milliseconds),
-                quantile(0.5),
-                quantile(0.99),
-            );
-        }
-    }
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
-    for row in outcomes[0].rows.iter().filter(|row| row.set == "WCXB" && row.is_unseen) {
-        match kinds.iter_mut().find(|(kind, _)| *kind == row.kind) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((&row.kind, 1)),
-        }
-    }
-    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    print!("\n| WCXB F1 by page type, sites not learned from |");
-    for (kind, count) in &kinds {
-        print!(" {kind} ({count}) |");
-    }
-    println!(" peak memory, MB |\n|---|{}---|", "---|".repeat(kinds.len()));
-    for outcome in outcomes {
-        print!("| {} |", outcome.tool.name());
-        for (kind, _) in &kinds {
-            let rows = outcome.rows.iter().filter(|row| row.set == "WCXB" && row.is_unseen && row.kind == *kind);
-            print!(" {:.3} |", mean(rows.map(|row| row.score.f1)).unwrap_or(f64::NAN));
-        }
-        println!(" {:.0} |", outcome.peak_kilobytes as f64 / 1024.0);
-    }
-    println!("\n| nested `div`s, ms | 1,000 | 5,000 | 50,000 | 1,000,000 |\n|---|---|---|---|---|");
-    for outcome in outcomes {
-        print!("| {} |", outcome.tool.name());
-        for depth in [1_000, 5_000, 50_000, 1_000_000] {
-            if depth > outcome.tool.deepest() {
-                print!(" – |");
-            } else {
-                print!(" {:.1} |", nested(outcome.tool, depth));
-            }
-        }
-        println!();
-    }
 }

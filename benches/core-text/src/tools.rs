@@ -47,10 +47,8 @@ impl Tool {
                     .unwrap_or_default()
             }
             Tool::RsTrafilatura => {
-                let options = rs_trafilatura::Options {
-                    url: url.map(str::to_owned),
-                    ..Default::default()
-                };
+                let options =
+                    rs_trafilatura::Options { url: url.map(str::to_owned), ..Default::default() };
                 rs_trafilatura::extract_with_options(page, &options)
                     .map(|result| result.content_text)
                     .unwrap_or_default()
