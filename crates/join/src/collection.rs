@@ -433,12 +433,21 @@ impl CollectionBuilder {
                 *class = if *class > 1 { *class } else { 0 };
             }
         }
-        let first_shared = class.iter().filter(|&&class| class == 0).count() as u32;
-        let mut by_class: Vec<u32> = (0..vocabulary as u32).collect();
-        by_class.sort_by_key(|&token| class[token as usize]);
+        // Sorted by counting: where each class begins, then token by token.
+        let largest = class.iter().copied().max().unwrap_or(0) as usize;
+        let mut next = vec![0_u32; largest + 2];
+        for &class in &class {
+            next[class as usize + 1] += 1;
+        }
+        let first_shared = next[1];
+        for at in 1..next.len() {
+            next[at] += next[at - 1];
+        }
         let mut new_number = class;
-        for (new, &token) in by_class.iter().enumerate() {
-            new_number[token as usize] = new as u32;
+        for number in &mut new_number {
+            let next = &mut next[*number as usize];
+            *number = *next;
+            *next += 1;
         }
         (new_number, first_shared)
     }

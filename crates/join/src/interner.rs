@@ -136,6 +136,16 @@ impl WordNumbers {
                 rest = others;
                 continue;
             }
+            if let Some((value, length)) = short_number(rest) {
+                let number = match self.plain.get(value) {
+                    Some(number) => number,
+                    None => self.rare_number(value, &rest[..length])?,
+                };
+                numbers.push(number);
+                // Behind the white space that ends it.
+                rest = &rest[length + 1..];
+                continue;
+            }
             let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
             numbers.push(self.number(&rest[..end])?);
             rest = &rest[end..];
@@ -192,6 +202,27 @@ impl WordNumbers {
 
 /// The most digits that are taken as a plain number.
 const MOST_DIGITS: usize = 8;
+
+/// The plain number that a text begins with and its length, if it has at most seven digits, ends with
+/// ASCII white space and at least eight bytes are there to look at: all of them at once.
+#[inline]
+fn short_number(text: &[u8]) -> Option<(u32, usize)> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let eight = u64::from_le_bytes(*text.first_chunk()?);
+    let digits = eight ^ (ONES * u64::from(b'0'));
+    // The highest bit of each byte that is no digit. Carries disturb only bytes behind the first of them.
+    let others = (digits.wrapping_add(ONES * 0x76) | digits) & (ONES * 0x80);
+    let length = (others.trailing_zeros() / 8) as usize;
+    let ends = text.get(length).is_some_and(u8::is_ascii_whitespace);
+    if !(1..MOST_DIGITS).contains(&length) || !ends || (text[0] == b'0' && length > 1) {
+        return None;
+    }
+    // Zeros before it make it eight digits; then pairs, fours and all of them are put together.
+    let eight = digits << (64 - 8 * length);
+    let twos = (eight * 10 + (eight >> 8)) & 0x00FF_00FF_00FF_00FF;
+    let fours = (twos * 100 + (twos >> 16)) & 0x0000_FFFF_0000_FFFF;
+    Some(((fours * 10_000 + (fours >> 32)) as u32, length))
+}
 const PAGE: usize = 256;
 /// Pages may always have so many places, and later so many for each distinct word.
 const FREE_PLACES: usize = 1 << 18;
@@ -409,6 +440,7 @@ fn hash_bytes(seed: u64, word: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use std::collections::HashMap;
 
     fn agrees_with_a_plain_map(words: impl IntoIterator<Item = String>) -> WordNumbers {
@@ -462,6 +494,35 @@ mod tests {
         words.number_all(b"12  a c", &mut numbers).unwrap();
         words.number_all(b" ", &mut numbers).unwrap();
         assert_eq!(numbers, [0, 1, 2, 1, 0, 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn eight_bytes_at_once_are_read_as_one_after_the_other(
+            words in prop::collection::vec("[0-9]{1,10}|[0-9]{1,6}[a-z:/\u{e9}]|0[0-9]{0,3}", 0..12),
+            spaces in prop::collection::vec("[ \t\r\x0c]{1,3}", 12),
+        ) {
+            let (mut fast, mut slow) = (WordNumbers::new(), WordNumbers::new());
+            let (mut text, mut expected) = (String::new(), Vec::new());
+            for (word, space) in words.iter().zip(&spaces) {
+                text.push_str(word);
+                text.push_str(space);
+                expected.push(slow.number(word.as_bytes()).unwrap());
+            }
+            for text in [&text[..], text.trim_end()] {
+                let mut numbers = Vec::new();
+                fast.number_all(text.as_bytes(), &mut numbers).unwrap();
+                prop_assert_eq!(&numbers, &expected);
+            }
+        }
+
+        #[test]
+        fn short_numbers_are_what_the_standard_library_reads(text in "[0-9]{1,9}[ \nx][0-9 ]{0,9}") {
+            if let Some((value, length)) = short_number(text.as_bytes()) {
+                prop_assert_eq!(value.to_string(), &text[..length]);
+                prop_assert!(text.as_bytes()[length].is_ascii_whitespace());
+            }
+        }
     }
 
     #[test]
