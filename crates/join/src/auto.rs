@@ -30,6 +30,7 @@ mod columns;
 mod plan;
 mod postings;
 mod probe;
+mod scan;
 mod segments;
 mod shelf;
 mod signature;
@@ -82,7 +83,7 @@ impl Algorithm for Auto {
         sink: &mut dyn MatchSink,
         counters: &mut Counters,
     ) -> Result<(), JoinError> {
-        let bounds = Bounds::new(collection, params.measure, params.threshold);
+        let bounds = Bounds::of_distinct(collection, params.measure, params.threshold);
         let mut sides = vec![Side::Left];
         if collection.has_two_sides() {
             sides.push(Side::Right);
@@ -110,8 +111,8 @@ impl Algorithm for Auto {
             };
             let mut plan = Plan::new(block, &bounds, self.way, &conditions);
             let postings = postings::Postings::build(block, &bounds, &mut plan, kernel);
-            let columns = columns::Columns::build(block, &plan, threads);
-            let rows = columns::Rows::build(block, &plan, threads);
+            let columns = columns::Columns::build(block, &plan, threads, kernel);
+            let rows = columns::Rows::build(block, &plan, threads, kernel);
             counters.postings += plan.postings_count;
             let counted = std::mem::take(&mut plan.counted);
             let shares: Box<dyn Shares + '_> = match &plan.segments {

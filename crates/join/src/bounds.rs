@@ -13,6 +13,11 @@
 //! In a join of two files records of both files are walked together, each probing the other
 //! file's index, so the same tables serve; only containment asks which side the probe is on.
 //!
+//! A collection keeps equal sets of one file once, so in a self join a pair of equal sizes never
+//! shares all tokens. [`Bounds::of_distinct`] knows that: where equal sizes would have to, they
+//! cannot pair, and small sets at high thresholds mostly cannot pair at all (at Jaccard 0.95 no
+//! set below 19 tokens can). The paper's algorithms do without.
+//!
 //! Cost: three words a size and side, a row of at most `x` words while probes of size `x` are
 //! processed.
 
@@ -26,6 +31,8 @@ pub(crate) struct Bounds {
     measure: Measure,
     threshold: Threshold,
     two_sides: bool,
+    /// Whether a pair of equal sizes differs for sure.
+    distinct: bool,
     smallest_partner: [Vec<u32>; 2],
     probe_prefix: [Vec<u32>; 2],
     index_prefix: [Vec<u32>; 2],
@@ -35,21 +42,33 @@ impl Bounds {
     /// Tables for every size up to the largest in the collection.
     #[must_use]
     pub(crate) fn new(collection: &Collection, measure: Measure, threshold: Threshold) -> Self {
-        Self::for_sizes(collection.largest_size(), collection.has_two_sides(), measure, threshold)
+        let sides = collection.has_two_sides();
+        Self::for_sizes(collection.largest_size(), sides, false, (measure, threshold))
+    }
+
+    /// The same, knowing that records of one file differ.
+    #[must_use]
+    pub(crate) fn of_distinct(
+        collection: &Collection,
+        measure: Measure,
+        threshold: Threshold,
+    ) -> Self {
+        let sides = collection.has_two_sides();
+        Self::for_sizes(collection.largest_size(), sides, !sides, (measure, threshold))
     }
 
     /// Tables for every size up to `largest`.
-    #[must_use]
-    pub(crate) fn for_sizes(
+    fn for_sizes(
         largest: u32,
         two_sides: bool,
-        measure: Measure,
-        threshold: Threshold,
+        distinct: bool,
+        (measure, threshold): (Measure, Threshold),
     ) -> Self {
         let mut bounds = Self {
             measure,
             threshold,
             two_sides,
+            distinct,
             smallest_partner: Default::default(),
             probe_prefix: Default::default(),
             index_prefix: Default::default(),
@@ -61,7 +80,10 @@ impl Bounds {
             for size in 1..=largest {
                 // Never falls, so all sizes together take as many steps as there are sizes.
                 let mut partner = table[size as usize - 1];
-                while partner <= size && bounds.required(side, size, partner) > partner {
+                let required = |partner| {
+                    measure.required_overlap(threshold, bounds.pair_sizes(side, size, partner))
+                };
+                while partner <= size && required(partner) > partner {
                     partner += 1;
                 }
                 table.push(partner);
@@ -77,7 +99,12 @@ impl Bounds {
                 })
                 .collect();
             bounds.index_prefix[side as usize] = (0..=largest)
-                .map(|size| (size + 1).saturating_sub(bounds.required(probe_side, size, size)))
+                .map(|size| {
+                    // Where no set of this size can look, the next larger ones still can.
+                    let equal = bounds.required(probe_side, size, size);
+                    let larger = bounds.required(probe_side, size + 1, size);
+                    (size + 1).saturating_sub(equal.min(larger))
+                })
                 .collect();
             bounds.smallest_partner[side as usize] = table;
         }
@@ -94,21 +121,25 @@ impl Bounds {
         }
     }
 
-    /// Shared tokens that a probe and an indexed record of these sizes need.
+    /// Shared tokens that a probe and an indexed record of these sizes need; more than there are
+    /// where they cannot pair.
     #[must_use]
     pub(crate) fn required(&self, probe_side: Side, probe: u32, indexed: u32) -> u32 {
         let sizes = self.pair_sizes(probe_side, probe, indexed);
-        self.measure.required_overlap(self.threshold, sizes)
+        let required = self.measure.required_overlap(self.threshold, sizes);
+        let equal_sets = self.distinct && probe == indexed && required == probe;
+        required + u32::from(equal_sets)
     }
 
-    /// The least size, up to the probe's own, with which a probe can pair; one more than the
-    /// probe's size when there is none.
+    /// The least size, up to the probe's own, with which a probe can pair, if equal sets can; one
+    /// more than the probe's size when there is none. Never falls with the probe's size.
     #[must_use]
     pub(crate) fn smallest_partner(&self, probe_side: Side, probe: u32) -> u32 {
         self.smallest_partner[probe_side as usize][probe as usize]
     }
 
-    /// How many of its rarest tokens a probe of this size must look up.
+    /// How many of its rarest tokens a probe of this size must look up: none where no earlier
+    /// record can be its partner.
     #[must_use]
     #[inline]
     pub(crate) fn probe_prefix(&self, side: Side, size: u32) -> u32 {
@@ -116,7 +147,7 @@ impl Bounds {
     }
 
     /// How many of its rarest tokens a record of this size must have in the index, given that
-    /// only records of its size or larger will look.
+    /// only records of its size or larger will look: none where none of them can be its partner.
     #[must_use]
     #[inline]
     pub(crate) fn index_prefix(&self, side: Side, size: u32) -> u32 {
@@ -187,29 +218,40 @@ mod tests {
     #[test]
     fn smallest_partner_and_prefixes_agree_with_trying_every_size() {
         for measure in MEASURES {
-            for (n, d) in [(1, 10), (1, 2), (3, 5), (4, 5), (17, 20), (1, 1)] {
+            for (n, d) in [(1, 10), (1, 2), (3, 5), (4, 5), (17, 20), (9, 10), (1, 1)] {
                 let threshold = if measure == Measure::Overlap {
                     Threshold::new(n + 2, 1).unwrap()
                 } else {
                     Threshold::new(n, d).unwrap()
                 };
-                for two_sides in [false, true] {
-                    let bounds = Bounds::for_sizes(60, two_sides, measure, threshold);
+                for (two_sides, distinct) in [(false, false), (false, true), (true, false)] {
+                    let bounds = Bounds::for_sizes(60, two_sides, distinct, (measure, threshold));
                     let sides = if two_sides { 2 } else { 1 };
                     for side in [Side::Left, Side::Right].into_iter().take(sides) {
                         for size in 1..=60 {
+                            let pairs = |x, y| {
+                                let sizes = bounds.pair_sizes(side, x, y);
+                                let most = if distinct && x == y { y - 1 } else { y };
+                                measure.required_overlap(threshold, sizes) <= most
+                            };
                             let feasible: Vec<u32> = (1..=size)
                                 .filter(|&y| bounds.required(side, size, y) <= y)
                                 .collect();
+                            assert!(
+                                feasible.iter().copied().eq((1..=size).filter(|&y| pairs(size, y)))
+                            );
                             let partner = bounds.smallest_partner(side, size);
-                            assert_eq!(partner, feasible.first().copied().unwrap_or(size + 1));
+                            match feasible.first() {
+                                Some(&first) => assert_eq!(partner, first),
+                                None => assert!(partner >= size),
+                            }
                             let prefix = feasible
                                 .iter()
                                 .map(|&y| size + 1 - bounds.required(side, size, y))
                                 .max();
                             assert_eq!(bounds.probe_prefix(side, size), prefix.unwrap_or(0));
                             let probe_side = if two_sides { side.other() } else { side };
-                            let indexed = (size..=60)
+                            let indexed = (size..=61)
                                 .map(|x| {
                                     (size + 1).saturating_sub(bounds.required(probe_side, x, size))
                                 })
@@ -226,7 +268,7 @@ mod tests {
     #[test]
     fn prefixes_equal_table_1_of_the_paper() {
         let threshold = "0.8".parse().unwrap();
-        let bounds = Bounds::for_sizes(15, false, Measure::Jaccard, threshold);
+        let bounds = Bounds::for_sizes(15, false, false, (Measure::Jaccard, threshold));
         let prefixes = |x: u32, y: u32| {
             let required = bounds.required(Side::Left, x, y);
             (required, x + 1 - required, y + 1 - required)
@@ -239,5 +281,15 @@ mod tests {
         assert_eq!(prefixes(15, 12), (12, 4, 1));
         assert_eq!(bounds.index_prefix(Side::Left, 12), 2);
         assert_eq!(bounds.smallest_partner(Side::Left, 12), 10);
+    }
+
+    #[test]
+    fn small_distinct_sets_cannot_pair_at_high_thresholds() {
+        let at = (Measure::Jaccard, "0.95".parse().unwrap());
+        let bounds = Bounds::for_sizes(40, false, true, at);
+        let prefixes =
+            |size| (bounds.probe_prefix(Side::Left, size), bounds.index_prefix(Side::Left, size));
+        // 19 of 20 is the first pair; two sets of 39 can share 38.
+        assert_eq!([18, 19, 20, 38, 39].map(prefixes), [(0, 0), (0, 1), (2, 1), (2, 1), (2, 2)]);
     }
 }

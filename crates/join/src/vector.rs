@@ -7,6 +7,7 @@
 //! - [`Kernel::filter_postings`]: which postings of a list can belong to a partner?
 //! - [`Kernel::scan_columns`]: which records of a size range can be a partner?
 //! - [`Kernel::narrow_signature`]: the bits of a record's tokens in one word.
+//! - [`Kernel::wide_signature`]: the same in several words.
 //! - [`Kernel::difference`]: in how many bits do two signatures differ?
 //! - [`Kernel::overlap_at_least`]: how many tokens do two records share?
 //!
@@ -120,6 +121,19 @@ impl Kernel {
         }
     }
 
+    /// The exclusive or of the bits of some tokens in so many words as `signature` has, a power of
+    /// two; see [`wide_bit`].
+    #[inline]
+    pub(crate) fn wide_signature(self, signature: &mut [u64], tokens: &[u32]) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(has) => has.wide_signature(signature, tokens),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(has) => has.wide_signature(signature, tokens),
+            Instructions::Plain => plain::wide_signature(signature, tokens),
+        }
+    }
+
     /// In how many bits two signatures of equal length differ.
     #[must_use]
     #[inline]
@@ -162,6 +176,15 @@ pub(crate) fn narrow_bit(token: u32) -> u64 {
     1 << (token.wrapping_mul(0x9E37_79B1) >> 26)
 }
 
+/// The bit of a token in a signature of `words` words, a power of two. In half as many words it is
+/// the same but for its highest digit.
+#[must_use]
+#[inline(always)]
+pub(crate) fn wide_bit(token: u32, words: usize) -> u32 {
+    let hash = token.wrapping_mul(0x85EB_CA6B);
+    (hash ^ (hash >> 15)) & (words as u32 * 64 - 1)
+}
+
 /// Asks the processor to fetch what a reference points to, where it can.
 #[inline]
 pub(crate) fn prefetch<T>(values: &[T], at: usize) {
@@ -180,6 +203,20 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn every_kernel_makes_the_same_wide_signature(
+            tokens in vec(any::<u32>(), 0..90),
+            width in 0_u32..7,
+        ) {
+            let mut expected = vec![0; 1 << width];
+            plain::wide_signature(&mut expected, &tokens);
+            for kernel in Kernel::all() {
+                let mut signature = vec![u64::MAX; 1 << width];
+                kernel.wide_signature(&mut signature, &tokens);
+                prop_assert_eq!(&signature, &expected, "{:?}", kernel);
+            }
+        }
+
         #[test]
         fn every_kernel_filters_postings_alike(
             postings in vec((any::<u64>(), any::<u32>(), 0_u32..60), 0..70),

@@ -10,9 +10,8 @@ use std::sync::atomic::Ordering;
 use super::atomic_view;
 use super::plan::Plan;
 use super::shelf::ShelfBlock;
-use super::signature;
 use crate::parallel::{on_threads, piece};
-use crate::vector::LANES;
+use crate::vector::{Kernel, LANES};
 
 /// Slots whose signatures have the same width.
 #[derive(Debug, Clone)]
@@ -51,19 +50,30 @@ fn segments(block: &ShelfBlock<'_>, plan: &Plan, slots: &Range<u32>) -> (Vec<Seg
 pub(super) struct Columns {
     pub segments: Vec<Segment>,
     words: Vec<u64>,
+    /// Where they begin: at a line of the cache, so that no vector lies in two.
+    start: usize,
 }
 
+/// Words in a line of the cache, which is what a vector of eight takes.
+const LINE: usize = 64 / size_of::<u64>();
+
 impl Columns {
-    pub(super) fn build(block: &ShelfBlock<'_>, plan: &Plan, threads: usize) -> Self {
+    pub(super) fn build(
+        block: &ShelfBlock<'_>,
+        plan: &Plan,
+        threads: usize,
+        kernel: Kernel,
+    ) -> Self {
         let (segments, count) = segments(block, plan, &plan.column_slots);
-        let mut words = vec![0; count];
-        let cells = atomic_view::of_u64(&mut words);
+        let mut words: Vec<u64> = vec![0; count + LINE];
+        let start = words.as_ptr().align_offset(64).min(LINE);
+        let cells = &atomic_view::of_u64(&mut words)[start..];
         on_threads(if count == 0 { 1 } else { threads }, |number| {
             let mut row = Vec::new();
             for segment in &segments {
                 row.resize(segment.words, 0);
                 for slot in piece(&segment.slots, number, threads) {
-                    signature::make(&mut row, block.shelf.tokens(slot));
+                    kernel.wide_signature(&mut row, block.shelf.tokens(slot));
                     let place = (slot - segment.slots.start) as usize;
                     let at = segment.base + place / LANES * LANES * segment.words + place % LANES;
                     for (word, &value) in row.iter().enumerate() {
@@ -72,7 +82,25 @@ impl Columns {
                 }
             }
         });
-        Self { segments, words }
+        Self { segments, words, start }
+    }
+
+    /// Copies the signature of a slot, if it is here as wide as asked for.
+    pub(super) fn copy_signature(&self, slot: u32, signature: &mut [u64]) -> bool {
+        let Some(segment) = self.segments.iter().find(|segment| segment.slots.contains(&slot))
+        else {
+            return false;
+        };
+        if segment.words != signature.len() {
+            return false;
+        }
+        let place = (slot - segment.slots.start) as usize;
+        let at = segment.base + place / LANES * LANES * segment.words + place % LANES;
+        let words = &self.words[self.start + at..];
+        for (word, &value) in signature.iter_mut().zip(words.iter().step_by(LANES)) {
+            *word = value;
+        }
+        true
     }
 
     /// The blocks of a segment from the one with `slots.start` to the one with the last slot,
@@ -82,8 +110,8 @@ impl Columns {
         let first = (slots.start - segment.slots.start) as usize / LANES;
         let end = ((slots.end - segment.slots.start) as usize).div_ceil(LANES);
         let block_words = LANES * segment.words;
-        let words =
-            &self.words[segment.base + first * block_words..segment.base + end * block_words];
+        let base = self.start + segment.base;
+        let words = &self.words[base + first * block_words..base + end * block_words];
         (segment.slots.start + (first * LANES) as u32, words)
     }
 }
@@ -100,7 +128,12 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Builds rows for the slots that are found by postings, if their signatures are wide.
-    pub(super) fn build(block: &ShelfBlock<'_>, plan: &Plan, threads: usize) -> Self {
+    pub(super) fn build(
+        block: &ShelfBlock<'_>,
+        plan: &Plan,
+        threads: usize,
+        kernel: Kernel,
+    ) -> Self {
         let (mut segments, count) = segments(block, plan, &plan.posting_slots);
         if segments.iter().all(|segment| segment.words < LEAST_ROW) {
             segments.clear();
@@ -113,7 +146,7 @@ impl Rows {
             for segment in segments.iter().filter(|segment| segment.words >= LEAST_ROW) {
                 row.resize(segment.words, 0);
                 for slot in piece(&segment.slots, number, threads) {
-                    signature::make(&mut row, block.shelf.tokens(slot));
+                    kernel.wide_signature(&mut row, block.shelf.tokens(slot));
                     let at = segment.base + (slot - segment.slots.start) as usize * segment.words;
                     for (word, &value) in row.iter().enumerate() {
                         cells[at + word].store(value, Ordering::Relaxed);

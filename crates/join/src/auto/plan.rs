@@ -28,10 +28,10 @@ const POSTING: f64 = 0.65;
 /// Nanoseconds for a posting whose record the narrow signature does not rule out.
 const PASSED: f64 = 12.0;
 /// Nanoseconds for a slot and a word of columns, and for a slot.
-const COLUMN_WORD: f64 = 0.09;
-const COLUMN_SLOT: f64 = 0.15;
+const COLUMN_WORD: f64 = 0.065;
+const COLUMN_SLOT: f64 = 0.05;
 /// Nanoseconds for a token of a record in its wide signature, once as probe and once stored.
-const WIDE_TOKEN: f64 = 2.7;
+const WIDE_TOKEN: f64 = 1.2;
 /// By how much columns are dearer where signatures rule nothing out.
 const USELESS: f64 = 100.0;
 /// Two ways together must cost less than this part of the better one alone.
@@ -247,10 +247,11 @@ impl Plan {
         let first_shared = collection.first_shared();
         let side = block.shelf.probing_side();
         let size = collection.size(record);
-        row.prepare(bounds, side, size);
-        if row.smallest() > size {
+        let prefix = bounds.probe_prefix(side, size);
+        if prefix == 0 {
             return Costs::default();
         }
+        row.prepare(bounds, side, size);
         let window = block.window(record, collection.first_of_size(row.smallest()));
         let slots = f64::from(window.end - window.start);
         let middle = row.smallest().midpoint(size);
@@ -258,7 +259,6 @@ impl Plan {
             + WIDE_TOKEN * f64::from(size);
 
         let in_window = slots / f64::from((block.slots.end - block.slots.start).max(1));
-        let prefix = bounds.probe_prefix(side, size);
         let allowed = f64::from(row.most_different(size));
         let indexed = bounds.index_prefix(block.shelf.side, size);
         let mut by_postings = BUILT_POSTING * f64::from(indexed);

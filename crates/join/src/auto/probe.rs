@@ -6,12 +6,14 @@ use std::sync::Mutex;
 use super::columns::{Columns, Rows};
 use super::plan::Plan;
 use super::postings::{Counted, Ends, Postings, for_each_posting, for_each_token, has_postings};
+use super::scan::Scan;
 use super::shelf::ShelfBlock;
-use super::signature;
+use super::signature::Widths;
 use crate::algorithm::{Counters, Match};
 use crate::bounds::{Bounds, Row};
+use crate::collection::Side;
 use crate::parallel::Share;
-use crate::vector::{Kernel, LANES, PostingQuery, narrow_bit, prefetch};
+use crate::vector::{Kernel, PostingQuery, narrow_bit, prefetch};
 
 /// The first tokens of probes are asked for so many probes ahead.
 const TOKENS_AHEAD: u32 = 12;
@@ -24,8 +26,6 @@ const LISTS_FETCHED: usize = 12;
 /// The ends of so many lists (2 MB) no longer stay near the processor by themselves. Asking for
 /// fewer costs more than it saves: 10 to 25 % at high thresholds.
 const FETCH_FROM: usize = 1 << 18;
-/// How many blocks of columns share one limit.
-const BLOCKS_AT_ONCE: u32 = 16;
 
 /// What all workers read.
 pub(super) struct Shared<'a> {
@@ -62,6 +62,8 @@ pub(super) struct Worker<'a> {
     counters: Counters,
     row: Row,
     first_of_smallest: u32,
+    /// The first record of the probe's size, where two of this size cannot pair.
+    first_of_own: Option<u32>,
     size: u32,
     prefix: u32,
     /// What is left of each list of postings.
@@ -77,8 +79,9 @@ pub(super) struct Worker<'a> {
     lookups: Vec<Lookup>,
     found: Vec<u32>,
     passed: Vec<Passed>,
-    /// The probe's wide signature at each width, widest first.
-    wide: Vec<Vec<u64>>,
+    /// The wide signature of the probe.
+    wide: Widths,
+    scan: Scan,
 }
 
 #[inline]
@@ -100,6 +103,7 @@ impl<'a> Worker<'a> {
             counters: Counters::default(),
             row: Row::default(),
             first_of_smallest: 0,
+            first_of_own: None,
             size: 0,
             prefix: 0,
             ends: Vec::new(),
@@ -110,7 +114,8 @@ impl<'a> Worker<'a> {
             lookups: Vec::new(),
             found: Vec::new(),
             passed: Vec::new(),
-            wide: Vec::new(),
+            wide: Widths::default(),
+            scan: Scan::default(),
         }
     }
 
@@ -154,32 +159,60 @@ impl<'a> Worker<'a> {
         let shelf = self.shared.block.shelf;
         let collection = shelf.collection;
         let side = shelf.probing_side();
+        let before = matches.len();
         for record in share.records {
             if collection.side(record) != side {
                 continue;
             }
             let size = collection.size(record);
             if size != self.size {
-                self.size = size;
-                self.row.prepare(self.shared.bounds, side, size);
-                self.prefix = self.shared.bounds.probe_prefix(side, size);
-                self.first_of_smallest = collection.first_of_size(self.row.smallest());
+                self.begin_size(side, size);
             }
-            let window = self.shared.block.window(record, self.first_of_smallest);
+            let window = self.window(record);
             if window.is_empty() || self.prefix == 0 {
                 continue;
             }
-            let before = matches.len();
             if self.shared.plan.by_columns(size) {
-                self.by_columns(record, window, matches);
+                self.scan.add(self.shared, record, window);
+                if self.scan.is_full() {
+                    self.scan.finish(self.shared, &mut self.counters, matches);
+                }
             } else {
+                if !self.scan.is_empty() {
+                    self.scan.finish(self.shared, &mut self.counters, matches);
+                }
                 if self.ends.len() > FETCH_FROM {
                     self.fetch_ahead(record);
                 }
                 self.by_postings(record, window, matches);
             }
-            self.counters.results += (matches.len() - before) as u64;
         }
+        if !self.scan.is_empty() {
+            self.scan.finish(self.shared, &mut self.counters, matches);
+        }
+        self.counters.results += (matches.len() - before) as u64;
+    }
+
+    /// Looks up what is the same for all probes of a size.
+    fn begin_size(&mut self, side: Side, size: u32) {
+        let bounds = self.shared.bounds;
+        let collection = self.shared.block.shelf.collection;
+        self.size = size;
+        self.prefix = bounds.probe_prefix(side, size);
+        if self.prefix == 0 {
+            return;
+        }
+        self.row.prepare(bounds, side, size);
+        self.first_of_smallest = collection.first_of_size(self.row.smallest());
+        let own_size = self.row.required(size) <= size;
+        self.first_of_own = if own_size { None } else { Some(collection.first_of_size(size)) };
+    }
+
+    /// The slots that may be partners of a record.
+    #[inline]
+    fn window(&self, record: u32) -> Range<u32> {
+        let end = self.first_of_own.unwrap_or(record);
+        self.shared.block.window(end, self.first_of_smallest)
     }
 
     /// Asks for what later probes will read: the ends of their lists, then the lists.
@@ -248,49 +281,6 @@ impl<'a> Worker<'a> {
                 postings[at..at + 2].copy_from_slice(&posting);
             });
             self.added += 1;
-        }
-    }
-
-    fn by_columns(&mut self, record: u32, window: Range<u32>, matches: &mut Vec<Match>) {
-        let Shared { block, columns, kernel, .. } = *self.shared;
-        let shelf = block.shelf;
-        let tokens = shelf.collection.record(record);
-        self.counters.comparisons += u64::from(window.end - window.start);
-        self.make_wide(tokens);
-        for segment in &columns.segments {
-            let slots = segment.slots.start.max(window.start)..segment.slots.end.min(window.end);
-            if slots.is_empty() {
-                continue;
-            }
-            let probe = self
-                .wide
-                .iter()
-                .find(|signature| signature.len() <= segment.words)
-                .expect("a probe has every width down to one word");
-            let step = BLOCKS_AT_ONCE * LANES as u32;
-            let mut at = slots.start;
-            while at < slots.end {
-                let aligned = at - (at - segment.slots.start) % LANES as u32;
-                let end = (aligned + step).min(slots.end);
-                let limit = self.row.most_different(shelf.size(end - 1));
-                let (first, words) = columns.blocks(segment, &(at..end));
-                self.found.clear();
-                kernel.scan_columns(probe, words, limit, &mut self.found);
-                for &place in &self.found {
-                    let slot = first + place;
-                    if !(at..end).contains(&slot) {
-                        continue;
-                    }
-                    self.counters.candidates += 1;
-                    let indexed = shelf.record(slot);
-                    let partner = shelf.collection.record(indexed);
-                    let required = self.row.required(partner.len() as u32);
-                    if let Some(overlap) = kernel.overlap_at_least(tokens, partner, required) {
-                        matches.push(Match { probe: record, indexed, overlap });
-                    }
-                }
-                at = end;
-            }
         }
     }
 
@@ -370,15 +360,13 @@ impl<'a> Worker<'a> {
             }
             if let Some(row) = rows.row(slot) {
                 if !wide_made {
-                    self.make_wide(tokens);
+                    let fill = |wide: &mut [u64]| kernel.wide_signature(wide, tokens);
+                    self.wide.make(plan.words(size), fill);
                     wide_made = true;
                 }
-                let probe = self
-                    .wide
-                    .iter()
-                    .find(|signature| signature.len() <= row.len())
-                    .expect("a probe has every width down to one word");
-                if kernel.difference(probe, row) + 2 * required > size + partner_size {
+                if kernel.difference(self.wide.at_most(row.len()), row) + 2 * required
+                    > size + partner_size
+                {
                     continue;
                 }
             }
@@ -391,27 +379,5 @@ impl<'a> Worker<'a> {
                 matches.push(Match { probe: record, indexed, overlap });
             }
         }
-    }
-
-    fn make_wide(&mut self, tokens: &[u32]) {
-        let widest = self.shared.plan.words(tokens.len() as u32);
-        let mut words = widest;
-        let mut at = 0;
-        while words > 0 {
-            if self.wide.len() == at {
-                self.wide.push(Vec::new());
-            }
-            if at == 0 {
-                self.wide[0].resize(words, 0);
-                signature::make(&mut self.wide[0], tokens);
-            } else {
-                let (before, after) = self.wide.split_at_mut(at);
-                after[0].clone_from(&before[at - 1]);
-                signature::fold(&mut after[0], words);
-            }
-            words /= 2;
-            at += 1;
-        }
-        self.wide.truncate(at);
     }
 }

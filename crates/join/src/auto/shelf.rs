@@ -32,6 +32,11 @@ impl<'a> Shelf<'a> {
         self.records.as_ref().map_or(self.collection.len(), Vec::len) as u32
     }
 
+    /// Whether every record has a slot, with its own number: a self join.
+    pub(super) fn is_whole(&self) -> bool {
+        self.records.is_none()
+    }
+
     #[inline]
     pub(super) fn record(&self, slot: u32) -> u32 {
         self.records.as_ref().map_or(slot, |records| records[slot as usize])

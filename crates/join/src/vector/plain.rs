@@ -1,6 +1,6 @@
 //! The kernels in plain Rust: what the vector versions must equal.
 
-use super::{LANES, PostingQuery, narrow_bit};
+use super::{LANES, PostingQuery, narrow_bit, wide_bit};
 
 #[inline(always)]
 pub(super) fn filter_postings(query: PostingQuery, postings: &[u64], found: &mut Vec<u32>) {
@@ -37,4 +37,26 @@ pub(super) fn difference(one: &[u64], two: &[u64]) -> u32 {
 #[inline(always)]
 pub(super) fn narrow_signature(tokens: &[u32]) -> u64 {
     tokens.iter().fold(0, |bits, &token| bits ^ narrow_bit(token))
+}
+
+/// As [`super::Kernel::wide_signature`] for `WORDS` words that fit into registers.
+#[inline(always)]
+pub(super) fn wide_signature_of<const WORDS: usize>(signature: &mut [u64], tokens: &[u32]) {
+    let mut words = [0_u64; WORDS];
+    for &token in tokens {
+        let bit = wide_bit(token, WORDS);
+        for (at, word) in words.iter_mut().enumerate() {
+            *word ^= u64::from(bit / 64 == at as u32) << (bit % 64);
+        }
+    }
+    signature.copy_from_slice(&words);
+}
+
+#[inline(always)]
+pub(super) fn wide_signature(signature: &mut [u64], tokens: &[u32]) {
+    signature.fill(0);
+    for &token in tokens {
+        let bit = wide_bit(token, signature.len());
+        signature[bit as usize / 64] ^= 1 << (bit % 64);
+    }
 }

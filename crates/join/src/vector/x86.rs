@@ -34,6 +34,21 @@ impl Avx2 {
     }
 
     #[inline]
+    pub(super) fn wide_signature(self, signature: &mut [u64], tokens: &[u32]) {
+        #[target_feature(enable = "avx2,popcnt")]
+        fn compiled(signature: &mut [u64], tokens: &[u32]) {
+            match signature.len() {
+                1 => plain::wide_signature_of::<1>(signature, tokens),
+                2 => plain::wide_signature_of::<2>(signature, tokens),
+                4 => plain::wide_signature_of::<4>(signature, tokens),
+                _ => plain::wide_signature(signature, tokens),
+            }
+        }
+        // SAFETY: `self` proves the features.
+        unsafe { compiled(signature, tokens) }
+    }
+
+    #[inline]
     pub(super) fn filter_postings(
         self,
         query: PostingQuery,
@@ -103,6 +118,23 @@ impl Avx512 {
         }
         // SAFETY: `self` proves the features.
         unsafe { compiled(tokens) }
+    }
+
+    #[inline]
+    pub(super) fn wide_signature(self, signature: &mut [u64], tokens: &[u32]) {
+        #[target_feature(enable = "avx512f,avx512vl,avx512vpopcntdq")]
+        fn compiled(signature: &mut [u64], tokens: &[u32]) {
+            match signature.len() {
+                1 => plain::wide_signature_of::<1>(signature, tokens),
+                2 => plain::wide_signature_of::<2>(signature, tokens),
+                4 => plain::wide_signature_of::<4>(signature, tokens),
+                8 => plain::wide_signature_of::<8>(signature, tokens),
+                16 => plain::wide_signature_of::<16>(signature, tokens),
+                _ => plain::wide_signature(signature, tokens),
+            }
+        }
+        // SAFETY: `self` proves the features.
+        unsafe { compiled(signature, tokens) }
     }
 
     #[inline]
@@ -212,15 +244,33 @@ fn scan_columns_512<const WORDS: usize>(
     for (word, &value) in words.iter_mut().zip(probe) {
         *word = _mm512_set1_epi64(value as i64);
     }
-    for (block, lanes) in columns.chunks_exact(WORDS * LANES).enumerate() {
+    let passing = |lanes: &[u64]| {
+        assert_eq!(lanes.len(), WORDS * LANES);
         let mut sum = _mm512_setzero_si512();
         for (word, &value) in words.iter().enumerate() {
-            // SAFETY: `lanes` has `WORDS * LANES` words and `word < WORDS`.
+            // SAFETY: `lanes` has `WORDS * LANES` words, as just checked, and `word < WORDS`.
             let column = unsafe { _mm512_loadu_epi64(lanes.as_ptr().add(word * LANES).cast()) };
             sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_xor_epi64(column, value)));
         }
-        let mask = _mm512_cmple_epu64_mask(sum, limit);
-        push_lanes(mask, block * LANES, found);
+        _mm512_cmple_epu64_mask(sum, limit)
+    };
+    // Four blocks between two branches: hardly any slot passes.
+    let fours = columns.chunks_exact(4 * WORDS * LANES);
+    let rest = fours.remainder();
+    let mut at = 0;
+    for four in fours {
+        let mut blocks = four.chunks_exact(WORDS * LANES);
+        let masks: [u8; 4] = std::array::from_fn(|_| blocks.next().map_or(0, passing));
+        if u32::from_ne_bytes(masks) != 0 {
+            for (block, &mask) in masks.iter().enumerate() {
+                push_lanes(mask, at + block * LANES, found);
+            }
+        }
+        at += 4 * LANES;
+    }
+    for block in rest.chunks_exact(WORDS * LANES) {
+        push_lanes(passing(block), at, found);
+        at += LANES;
     }
 }
 
