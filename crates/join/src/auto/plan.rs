@@ -28,10 +28,10 @@ const POSTING: f64 = 0.65;
 /// Nanoseconds for a posting whose record the narrow signature does not rule out.
 const PASSED: f64 = 12.0;
 /// Nanoseconds for a slot and a word of columns, and for a slot.
-const COLUMN_WORD: f64 = 0.065;
-const COLUMN_SLOT: f64 = 0.05;
+const COLUMN_WORD: f64 = 0.05;
+const COLUMN_SLOT: f64 = 0.04;
 /// Nanoseconds for a token of a record in its wide signature, once as probe and once stored.
-const WIDE_TOKEN: f64 = 1.2;
+const WIDE_TOKEN: f64 = 0.9;
 /// By how much columns are dearer where signatures rule nothing out.
 const USELESS: f64 = 100.0;
 /// Two ways together must cost less than this part of the better one alone.
