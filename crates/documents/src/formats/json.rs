@@ -1,9 +1,8 @@
 //! One JSON line, or one record of a CSV file, as the values of a document.
 //!
-//! The line is parsed in place: strings are unescaped where they stand and handed out as slices of
-//! the batch, so a document's text is not copied once between the file and its words. The price is
-//! that the line is no longer JSON or CSV afterwards; a caller that needs it again keeps a copy. Usual
-//! lines do not need the parser ([`plain_object`]); the rest, and every error, is the parser's.
+//! Usual lines do not need a parser ([`plain_object`]); the rest, and every error, is the parser's. It
+//! parses in place: strings are unescaped where they stand and handed out as slices of the batch. The price is
+//! that the line is no longer JSON or CSV afterwards; a caller that needs it again keeps a copy.
 //!
 //! Guarantee: a line that is not a JSON object with usable fields is an error of that line alone.
 
@@ -92,11 +91,18 @@ impl RowParser {
                 each(number, values.and_then(|values| resolve(values, &self.names, place)));
             });
         }
-        lines.for_each_padded(|number, line| match line {
-            Ok((padded, length)) => {
-                each(number, self.parse_padded(padded, length, || place(number)));
+        lines.for_each_padded(|number, line| {
+            let (padded, length) = match line {
+                Ok(line) => line,
+                Err(error) => return each(number, Err(error)),
+            };
+            let place = || place(number);
+            if self.plain.scan(padded, length)
+                && let Some(values) = self.plain.values(&padded[..length])
+            {
+                return each(number, resolve(values, &self.names, place));
             }
-            Err(error) => each(number, Err(error)),
+            each(number, self.parse_by_tape(padded, length, place));
         });
     }
 
@@ -120,19 +126,21 @@ impl RowParser {
         otherwise: Option<&str>,
     ) -> Result<Document<'a>, RowError> {
         let length = json.len();
+        let is_text = simdutf8::basic::from_utf8(json).is_ok();
         json.resize(length + PADDING, b'\n');
-        self.parse_padded(json, length, || otherwise.map(str::to_owned))
+        let place = || otherwise.map(str::to_owned);
+        if is_text && self.plain.scan(json, length) {
+            return resolve(self.plain.take(&mut json[..length]), &self.names, place);
+        }
+        self.parse_by_tape(json, length, place)
     }
 
-    fn parse_padded<'a>(
+    fn parse_by_tape<'a>(
         &mut self,
         padded: &'a mut [u8],
         length: usize,
         place: impl FnOnce() -> Option<String>,
     ) -> Result<Document<'a>, RowError> {
-        if self.plain.scan(padded, length) {
-            return resolve(self.plain.take(&mut padded[..length]), &self.names, place);
-        }
         // The memory of the tape goes from line to line; it keeps nothing of them.
         let mut tape = std::mem::replace(&mut self.tape, Tape(Vec::new())).reset();
         let document = match fill_tape_padded(padded, length, &mut self.buffers, &mut tape) {
