@@ -6,8 +6,8 @@
 # Measured: MB of text a second of CPU on one thread, peak memory under --memory 512M, the most bytes of the work on disk as a part of the
 # text, and errors against a table of all windows (others.py). Corpora: the shared English sets where they are beside the
 # checkout, and generated posts with planted passages (src/main.rs). Prints lines of JSON; results/ has dated pages.
-# PYTHON is an interpreter with datatrove, spacy, nltk, regex, xxhash, orjson and pydivsufsort; without it only lines by their hashes are
-# compared.
+# PYTHON is an interpreter with datatrove 0.10, spacy, nltk, regex, xxhash < 4, orjson, tokenizers and pydivsufsort; without it only
+# lines by their hashes are compared.
 set -euo pipefail
 cd "$(dirname "$0")"
 sizes=("$@")
