@@ -210,14 +210,14 @@ def test_the_same_call_continues_and_another_is_refused(spark, tmp_path, monkeyp
     step = _dedup.Checkpoint.step
 
     def until(last):
-        def counted(self, name, make):
+        def counted(self, name, make, **sums):
             def noted():
                 if name == last:
                     raise Stopped
                 done.append(name)
                 return make()
 
-            return step(self, name, noted)
+            return step(self, name, noted, **sums)
 
         return counted
 

@@ -21,11 +21,12 @@ from pyspark.sql import functions as F
 
 from wonbon.errors import DamagedError, EnvironmentFailedError, RequestError, WonbonError
 
-from ._checkpoint import exists, first_line, read_notes, write_note
-from ._columns import select
-from ._dedup import dedup
-from ._files import LINE, POSITIONS, Rows, field_of
-from ._results import digest, hot_buckets, largest_families, summary
+# By their full names: spark-submit runs this file as a script.
+from wonbon.spark._checkpoint import exists, first_line, read_notes, write_note
+from wonbon.spark._columns import select
+from wonbon.spark._dedup import dedup
+from wonbon.spark._files import LINE, POSITIONS, Rows, field_of
+from wonbon.spark._results import digest, hot_buckets, largest_families, summary
 
 
 def main(arguments: Optional[List[str]] = None) -> int:

@@ -49,12 +49,12 @@ def check(spark: Any, tasks: int = 8) -> List[Dict[str, Any]]:
 
     schema = "host string, python string, version string, why string"
     try:
-        rows = spark.range(0, tasks, 1, tasks).mapInArrow(look, schema).distinct().collect()
+        rows = spark.range(0, tasks, 1, tasks).mapInArrow(look, schema).collect()
     except Exception as error:
         raise EnvironmentFailedError(
             f"Python does not run on the executors ({first_line(error)}); they need PyArrow and wonbon: {HOW}"
         ) from error
-    found = [row.asDict() for row in rows]
+    found = [row.asDict() for row in dict.fromkeys(rows)]
     for row in found:
         if row["version"] != _wonbon.VERSION:
             has = f"has wonbon {row['version']}" if row["version"] else f"has no wonbon ({row['why']})"

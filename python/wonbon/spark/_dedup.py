@@ -31,7 +31,7 @@ from ._check import check
 from ._checkpoint import Checkpoint
 from ._input import Columns, columns_of, documents, identity
 from ._peel import Peel
-from ._stepping import among, first_name, part_number, schema_of, through
+from ._stepping import among, check_ids, first_name, part_number, repeated, schema_of, through
 
 SKETCHED = {
     "document": "long",
@@ -135,6 +135,8 @@ def job_of(
     plan["columns"] = {**names, "order": columns.order}
     plan["input"] = identity(df)
     plan["pairs"] = pairs
+    # Which steps there are and what is noted of them: a run of an earlier version cannot be continued.
+    plan["layout"] = 2
     # Steps of one run must agree about who is decided in rounds.
     plan["largest group"] = largest_group
     if against is not None:
@@ -220,16 +222,29 @@ class Job:
 
     def compare(self) -> None:
         """All steps up to the walk."""
-        self.sketches = self.checkpoint.step("sketches", self.sketch).withColumn("own", ~F.col("other"))
-        totals = self.checkpoint.remember("totals", self.count)
-        self.words = self.sketches.where("shingles > 0")
-        self.members = self.checkpoint.step("members", self.find_members)
-        again = self.checkpoint.remember("again", self.count_members)
-        self.representatives = among(self.words, self.members, keep=False)
-        self.count_of = totals["words"] - again["documents"]
-        shingles = totals["shingles"] - again["shingles"]
+        shingles = F.coalesce(F.sum("shingles"), F.lit(0))
+        sketches = self.checkpoint.step(
+            "sketches",
+            self.sketch,
+            own=F.count_if(~F.col("other")),
+            nameless=F.count_if(F.col("id").isNull()),
+            words=F.count_if(F.col("shingles") > 0),
+            shingles=shingles,
+            features=F.coalesce(F.sum(F.octet_length("features")), F.lit(0)),
+        )
+        self.sketches = sketches.withColumn("own", ~F.col("other"))
+        totals = self.checkpoint.note("sketches")
+        self.checkpoint.remember("ids", lambda: check_ids(self.sketches, totals["nameless"]))
         self.own = totals["own"]
-        self.exact, _ = steps.engine(shingles, **self.options)
+        self.all_words = totals["words"]
+        self.words = self.sketches.where("shingles > 0")
+        self.members = self.checkpoint.step("members", self.find_members, shingles=shingles)
+        again = self.checkpoint.note("members")
+        self.representatives = among(self.words, self.members, keep=False)
+        self.count_of = totals["words"] - again["rows"]
+        self.shingles = totals["shingles"] - again["shingles"]
+        self.feature_bytes = totals["features"]
+        self.exact, _ = steps.engine(self.shingles, **self.options)
         # A small corpus is one group; a large one is cut by what its documents must share.
         self.prefixes = self.exact is not None and self.options["engine"] == "exact"
         self.find_groups()
@@ -248,28 +263,17 @@ class Job:
         )
         return frame.drop("order")
 
-    def count(self) -> Dict[str, Any]:
-        """Totals; and what can only be seen now is refused: ids that are missing or not unique."""
-        found = self.sketches.agg(
-            F.count_if(F.col("own")).alias("own"),
-            F.count_if(F.col("id").isNull()).alias("nameless"),
-            F.count_if(F.col("shingles") > 0).alias("words"),
-            F.coalesce(F.sum("shingles"), F.lit(0)).alias("shingles"),
-        ).collect()[0]
-        if found.nameless:
-            raise ColumnError(f"the column of ids is null in {found.nameless} rows")
-        repeated = self.sketches.groupBy("other", "id").count().where("count > 1").orderBy("id").limit(3).collect()
-        if repeated:
-            named = ", ".join(f"{row.id!r} ({row['count']} times)" for row in repeated)
-            raise ColumnError(f"ids are not unique: {named}")
-        return {"own": found.own, "words": found.words, "shingles": found.shingles}
-
     def find_members(self) -> Any:
         """Documents that another one with the same set of shingles represents. The sums are made before
-        anything moves, so a page that occurs ten million times is one row a task."""
+        anything moves, so a page that occurs ten million times is one row a task; and of documents whose set
+        nobody shares only a hash moves."""
+        bits = 1 << max(6, self.all_words.bit_length())
+        again = repeated(self.words, "set").selectExpr(f"pmod(hash, {bits}L) as shared")
+        words = self.words.withColumn("shared", F.expr(f"pmod(xxhash64(set), {bits}L)"))
+        words = among(words, again, keep=True, by="shared").drop("shared", "features")
         first = F.min(F.struct(*self.keep_order, "document", "bytes", "normal")).alias("first")
-        same = self.words.groupBy("set").agg(first, F.count(F.lit(1)).alias("times"))
-        joined = self.words.join(same.where("times > 1"), "set").where("document <> first.document")
+        same = words.groupBy("set").agg(first, F.count(F.lit(1)).alias("times"))
+        joined = words.join(same.where("times > 1"), "set").where("document <> first.document")
         return joined.select(
             "document",
             "id",
@@ -282,11 +286,6 @@ class Job:
             F.col("first.normal").alias("first_normal"),
         )
 
-    def count_members(self) -> Dict[str, Any]:
-        sums = [F.count(F.lit(1)).alias("n"), F.coalesce(F.sum("shingles"), F.lit(0)).alias("s")]
-        found = self.members.agg(*sums).collect()[0]
-        return {"documents": found.n, "shingles": found.s}
-
     def find_groups(self) -> None:
         self.one_group = self.exact is not None and not self.prefixes
         if self.one_group:
@@ -295,12 +294,12 @@ class Job:
             self.candidates = self.count_of
             return
         self.bucket_pairs = self.checkpoint.step("pairs", self.pair)
-        self.groups = self.checkpoint.step("groups", self.group)
+        large = F.count_if(F.col("members") > self.largest_group)
+        self.groups = self.checkpoint.step("groups", self.group, large=large)
         self.candidates = self.checkpoint.rows("groups")
 
-    def scattered(self, named: Any) -> Any:
-        """The entries of ``document`` and ``features``: all of one bucket in one partition."""
-        features = named.agg(F.sum(F.octet_length("features"))).collect()[0][0] or 0
+    def scattered(self, named: Any, features: int) -> Any:
+        """The entries of ``document`` and ``features`` (so many bytes): all of one bucket in one partition."""
         count = self.partitions or 1 + 2 * features // ENTRY_BYTES
         blobs = through(
             named.select("document", "features"),
@@ -313,7 +312,8 @@ class Job:
 
     def pair(self) -> Any:
         added = {"one": "long", "other": "long", "members": "long"}
-        return through(self.scattered(self.representatives), "pairs", schema_of([], added))
+        scattered = self.scattered(self.representatives, self.feature_bytes)
+        return through(scattered, "pairs", schema_of([], added))
 
     def group(self) -> Any:
         one_task = self.bucket_pairs.select("one", "other").repartition(1)
@@ -323,12 +323,9 @@ class Job:
     def walk(self) -> Any:
         """Groups to copies: each in one task, or in rounds if it is too large for that."""
         groups = self.groups
-        if not self.may_peel():
+        if not self.may_peel() or self.checkpoint.note("groups")["large"] == 0:
             return self.walked(groups)
         large = groups.where(F.col("members") > self.largest_group)
-        found = self.checkpoint.remember("large", lambda: {"documents": large.count()})
-        if found["documents"] == 0:
-            return self.walked(groups)
         rest = groups.where(F.col("members") <= self.largest_group)
         return self.walked(rest).unionByName(Peel(self, large).run())
 
@@ -339,16 +336,18 @@ class Job:
     def walked(self, groups: Any) -> Any:
         named = ["document", "id", "other", "own", "key", "set", "shingles"]
         named += [tie for tie in self.ties if tie != "id"]
-        candidates = self.representatives.select(*named)
+        # Groups are of representatives only.
+        candidates = self.words.select(*named)
         if self.candidates > BROADCAST_ROWS:
-            candidates = among(candidates, groups, keep=True)
-        candidates = candidates.join(groups, "document")
+            candidates = among(candidates, groups, keep=True).join(groups, "document")
+        else:
+            candidates = candidates.join(F.broadcast(groups), "document")
         kept = ["group", "members", "document", "own", "key", "set", *named[7:]]
         packed = self.packed(candidates, self.candidates, kept)
         if self.one_group:
             count = 1
         else:
-            shingles = candidates.agg(F.coalesce(F.sum("shingles"), F.lit(0))).collect()[0][0]
+            shingles = self.shingles * self.candidates // max(1, self.count_of)
             count = self.partitions or 2 + shingles * PACKED_BYTES // WALK_BYTES
         arranged = packed.repartition(count, "group").sortWithinPartitions("group", *self.keep_order)
         return through(

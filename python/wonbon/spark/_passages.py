@@ -20,12 +20,12 @@ from typing import Any, Dict, Optional, Sequence, Union
 from pyspark.sql import functions as F
 
 from wonbon import steps
-from wonbon.errors import ColumnError, RequestError
+from wonbon.errors import RequestError
 
 from ._checkpoint import Checkpoint
 from ._dedup import ENTRY_BYTES, TARGETS, small_batches
 from ._input import columns_of, documents, identity
-from ._stepping import first_name, schema_of, through
+from ._stepping import check_ids, first_name, schema_of, through
 
 SEEDED = {"document": "long", "key": "long", "features": "binary"}
 CONTEXT = {"seed": "long", "word": "long", "context": "binary"}
@@ -117,8 +117,13 @@ class Removal:
         self.source = source
 
     def run(self) -> Any:
-        seeded = self.checkpoint.step("passage-seeds", self.find_seeds)
-        self.checkpoint.remember("ids", lambda: self.check_ids(seeded))
+        features = F.coalesce(F.sum(F.octet_length("features")), F.lit(0))
+        nameless = F.count_if(F.col("id").isNull())
+        seeded = self.checkpoint.step("passage-seeds", self.find_seeds, nameless=nameless, features=features)
+        noted = self.checkpoint.note("passage-seeds")
+        self.checkpoint.remember("ids", lambda: check_ids(seeded, noted["nameless"]))
+        #: About their bytes in every round: what is removed takes its seeds along.
+        self.features = noted["features"]
         self.places = seeded.drop("features").withColumn("own", ~F.col("other"))
         #: The features of documents from which nothing was removed yet, and of the others as they are now.
         self.seeds = seeded.select("document", "features")
@@ -151,29 +156,17 @@ class Removal:
         )
         return frame.drop("order")
 
-    def check_ids(self, seeded: Any) -> Dict[str, Any]:
-        """What can only be seen now is refused: ids that are missing or not unique."""
-        nameless = seeded.where("id is null").count()
-        if nameless:
-            raise ColumnError(f"the column of ids is null in {nameless} rows")
-        repeated = seeded.groupBy("other", "id").count().where("count > 1").limit(3).collect()
-        if repeated:
-            named = ", ".join(f"{row.id!r} ({row['count']} times)" for row in repeated)
-            raise ColumnError(f"ids are not unique: {named}")
-        return {"documents": seeded.count()}
-
     def again(self, number: int, removed: Any) -> Any:
         """What occurs again in what is left; None if nothing does."""
         hot = self.checkpoint.step(f"hot-{number}", self.find_hot)
         if self.checkpoint.rows(f"hot-{number}") == 0:
             return None
-        again = self.checkpoint.step(f"again-{number}", lambda: self.look(hot, removed))
+        again = self.checkpoint.step(f"again-{number}", lambda: self.look(number, hot, removed))
         return again if self.checkpoint.rows(f"again-{number}") else None
 
     def find_hot(self) -> Any:
         """Seeds that occur at several places, scattered as one blob a target partition."""
-        features = self.seeds.agg(F.sum(F.octet_length("features"))).collect()[0][0] or 0
-        count = self.partitions or 1 + 2 * features // ENTRY_BYTES
+        count = self.partitions or 1 + 2 * self.features // ENTRY_BYTES
         blobs = through(
             self.seeds,
             "scatter",
@@ -184,7 +177,7 @@ class Removal:
         entries = blobs.repartition(count, "partition").select("entries")
         return through(entries, "passage_hot", schema_of([], {"document": "long", "seed": "long"}))
 
-    def look(self, hot: Any, removed: Any) -> Any:
+    def look(self, number: int, hot: Any, removed: Any) -> Any:
         """The words around hot seeds, compared."""
         seeds = hot.groupBy("document").agg(F.collect_list("seed").alias("seeds"))
         named = list(dict.fromkeys(["document", "other", *self.keep_order]))
@@ -196,7 +189,8 @@ class Removal:
             texts, "passage_contexts", schema_of(kept, CONTEXT), words=self.words
         )
         # A context has some 1.3 times the words of a window, and words have six bytes.
-        count = self.partitions or 2 + self.rows_of(hot) * 8 * self.words // CONTEXT_BYTES
+        rows = self.checkpoint.rows(f"hot-{number}")
+        count = self.partitions or 2 + rows * 8 * self.words // CONTEXT_BYTES
         arranged = contexts.repartition(count, "seed").sortWithinPartitions("seed", *self.keep_order, "word")
         return through(
             arranged.select("seed", "document", "other", "word", "context"),
@@ -205,10 +199,6 @@ class Removal:
             words=self.words,
             of_others_only=self.from_against,
         )
-
-    def rows_of(self, frame: Any) -> int:
-        count: int = frame.count()
-        return count
 
     def with_texts(self, wanted: Any) -> Any:
         """Rows with ``id`` and ``other``, and the texts of these documents."""

@@ -46,7 +46,8 @@ class Peel:
 
     def run(self) -> Any:
         """``document``, ``original``, ``resemblance`` of every copy, and ``assigned``."""
-        members = self.step("giants", self.number)
+        features = F.coalesce(F.sum(F.octet_length("features")), F.lit(0))
+        members = self.step("giants", self.number, features=features)
         self.members = self.job.offset(members).selectExpr(
             "start + place as document", "document as name", "id", "other", "features"
         )
@@ -58,8 +59,7 @@ class Peel:
             found = states.where("state = 0").select("document")
             originals = found if originals is None else originals.union(found)
             undecided = states.where(f"state = {UNDECIDED}").select("document")
-            left = self.job.checkpoint.remember(f"round-{number}-left", lambda: {"rows": undecided.count()})
-            if left["rows"] == 0:
+            if self.job.checkpoint.note(f"round-{number}-states")["undecided"] == 0:
                 break
         return self.assign(originals)
 
@@ -76,7 +76,9 @@ class Peel:
         return self.job.packed(wanted, self.job.checkpoint.rows("giants"), ["place"])
 
     def near(self, named: Any, prefix: Any) -> Any:
-        return through(self.job.scattered(named), "near", schema_of([], NEAR), prefix=prefix)
+        # At most: whoever has left has no entries any more.
+        features = self.job.checkpoint.note("giants")["features"]
+        return through(self.job.scattered(named, features), "near", schema_of([], NEAR), prefix=prefix)
 
     def verify(self, near: Any) -> Any:
         """The pairs that nobody has verified yet, verified."""
@@ -98,7 +100,8 @@ class Peel:
         named = among(self.members.select("document", "features"), undecided, keep=True)
         near = self.step(f"round-{number}-near", lambda: self.near(named, prefix))
         self.met.append(self.step(f"round-{number}-met", lambda: self.verify(near)))
-        return self.step(f"round-{number}-states", lambda: self.settle(near, undecided))
+        left = F.count_if(F.col("state") == UNDECIDED)
+        return self.step(f"round-{number}-states", lambda: self.settle(near, undecided), undecided=left)
 
     def settle(self, near: Any, undecided: Any) -> Any:
         marked = near.where("marked").select(F.col("later").alias("document")).distinct()

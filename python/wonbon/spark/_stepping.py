@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, Mapping, Optional
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional
 
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
@@ -14,6 +14,8 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
+
+from wonbon.errors import ColumnError
 
 TYPES = {
     "binary": BinaryType(),
@@ -94,16 +96,34 @@ def part_number(partition: int) -> Mapping[str, int]:
     return {"part": partition}
 
 
-def among(frame: Any, names: Any, *, keep: bool) -> Any:
-    """The rows whose ``document`` is among ``names``, or those that are not; nothing of ``frame`` moves.
+def among(frame: Any, names: Any, *, keep: bool, by: str = "document") -> Any:
+    """The rows whose ``by`` is among that of ``names``, or those where it is not; nothing of ``frame`` moves.
 
     The names go to every executor as bits, 64 in a row, so a billion of them take some hundred megabytes.
     """
-    words = names.selectExpr(
-        "shiftright(document, 6) as word", "shiftleft(1L, cast(document & 63 as int)) as bit"
-    )
+    words = names.selectExpr(f"shiftright({by}, 6) as word", f"shiftleft(1L, cast({by} & 63 as int)) as bit")
     words = words.groupBy("word").agg(F.expr("bit_or(bit)").alias("bits"))
-    placed = frame.withColumn("word", F.expr("shiftright(document, 6)"))
+    placed = frame.withColumn("word", F.expr(f"shiftright({by}, 6)"))
     joined = placed.join(F.broadcast(words), "word", "left")
-    bit = F.expr("getbit(coalesce(bits, 0L), cast(document & 63 as int))")
+    bit = F.expr(f"getbit(coalesce(bits, 0L), cast({by} & 63 as int))")
     return joined.where(bit == F.lit(1 if keep else 0)).drop("word", "bits")
+
+
+def repeated(frame: Any, *columns: str) -> Any:
+    """The 64-bit hashes, as ``hash``, that several rows of a DataFrame share: of every repeated value, and seldom
+    of two different ones. What moves is 16 bytes a different value of each task, however long the values are."""
+    return frame.groupBy(F.xxhash64(*columns).alias("hash")).count().where("count > 1").select("hash")
+
+
+def check_ids(frame: Any, nameless: int) -> Dict[str, Any]:
+    """Refuses ids that are missing (``nameless`` of them) or not unique; gives what is noted of the others."""
+    if nameless:
+        raise ColumnError(f"the column of ids is null in {nameless} rows")
+    some = repeated(frame, "other", "id").orderBy("hash").limit(1000)
+    placed = frame.select("other", "id", F.xxhash64("other", "id").alias("hash"))
+    rows = placed.join(F.broadcast(some), "hash").groupBy("other", "id").count()
+    rows = rows.where("count > 1").orderBy("id").limit(3).collect()
+    if rows:
+        named = ", ".join(f"{row.id!r} ({row['count']} times)" for row in rows)
+        raise ColumnError(f"ids are not unique: {named}")
+    return {"repeated": 0}
