@@ -1,7 +1,8 @@
 """Families on Spark: what a run costs, and whether it says what `wonbon dedup` says.
 
     bench.py families CORPUS.parquet --program WONBON [--pairs TSV]     one line of JSON
-    bench.py corpus OUT.parquet [--times N] [--every N] [--lines JSONL]  the four text corpora, N times over
+    bench.py corpus OUT.parquet [--times N] [--only CORPUS] [--most BYTES] [--lines JSONL]
+                                                                the four text corpora, N times over, or part of one
     bench.py generated OUT.parquet DOCUMENTS                            made-up posts with planted copies
 
 Corpus: Reuters, Usenet, API documentation and court precedents from beside the checkout (76,199 documents, 206 MB
@@ -13,12 +14,12 @@ told apart, and collecting the families for the comparison.
 
 Measured by Spark's event log: task-seconds (what tasks ran, Python included), bytes shuffled, the longest task; by
 /proc, five times a second: CPU seconds of everything, and the largest resident memory of one process of each kind
-(driver, executor, Python worker). `wonbon dedup` runs afterwards on the same file with two threads.
+(driver, executor, Python worker). Both are told for each step of the run, too. `wonbon dedup` runs afterwards on the
+same file with two threads.
 """
 
 import argparse
 import glob
-import itertools
 import json
 import os
 import pathlib
@@ -31,15 +32,16 @@ import threading
 import time
 
 import pyarrow
+import pyarrow.compute
 import pyarrow.parquet
 
 CORPORA = ["en-reuters21578", "en-usenet20news", "en-win32-api-docs", "ko-precedents"]
 NAMES = ("id", "created", "text")
 
 
-def shared_rows(shared, times):
+def shared_rows(shared, times, corpora):
     for number in range(times):
-        for corpus in CORPORA:
+        for corpus in corpora:
             call = ["zstd", "-dcq", "--long=27", str(shared / f"{corpus}.jsonl.zst")]
             lines = subprocess.run(call, capture_output=True, check=True).stdout.splitlines()
             for line in lines:
@@ -48,6 +50,16 @@ def shared_rows(shared, times):
                 if number:
                     text = " ".join(f"{word}x{number}" for word in text.split())
                 yield f"{number}:{corpus}:{row['id']}", row.get("created"), text
+
+
+def up_to(rows, most):
+    """Rows until they have so many bytes of text."""
+    size = 0
+    for row in rows:
+        size += len(row[2].encode())
+        if size > most:
+            return
+        yield row
 
 
 def generated_rows(documents):
@@ -89,7 +101,7 @@ class Watch(threading.Thread):
 
     def __init__(self):
         super().__init__(daemon=True)
-        self.cpu, self.kinds = {}, {}
+        self.cpu, self.kinds, self.kind_of = {}, {}, {}
         self.most = {"driver": 0, "executor": 0, "python": 0}
 
     def run(self):
@@ -115,7 +127,7 @@ class Watch(threading.Thread):
                 continue
             # A forked worker counts from the moment it is there.
             self.cpu[pid] = (int(fields[11]) + int(fields[12])) / tick
-            kind = self.kind(pid, name)
+            kind = self.kind_of[pid] = self.kind(pid, name)
             self.most[kind] = max(self.most[kind], int(fields[21]) * page)
 
     def kind(self, pid, name):
@@ -134,10 +146,52 @@ class Watch(threading.Thread):
         self.look()
         return sum(self.cpu.values())
 
+    def by_kind(self):
+        """CPU seconds of drivers, executors and Python workers since the start."""
+        told = dict.fromkeys(self.most, 0.0)
+        for pid, seconds in self.cpu.items():
+            told[self.kind_of[pid]] += seconds
+        return told
+
+
+class Steps:
+    """What each step of a run takes: notes who is at work whenever that changes."""
+
+    def __init__(self, watch):
+        self.watch, self.names, self.marks = watch, ["between"], []
+
+    def follow(self, checkpoint):
+        for method in ("step", "remember"):
+            setattr(checkpoint, method, self.followed(getattr(checkpoint, method)))
+
+    def followed(self, method):
+        def call(checkpoint, name, make, **sums):
+            self.names.append(name)
+            self.mark()
+            try:
+                return method(checkpoint, name, make, **sums)
+            finally:
+                self.names.pop()
+                self.mark()
+
+        return call
+
+    def mark(self):
+        self.marks.append((time.time() * 1000, self.watch.total(), self.names[-1]))
+
+    def told(self, tasks):
+        """CPU seconds and bytes shuffled by step; `tasks` are moments with bytes."""
+        told = {}
+        for (since, before, name), (end, after, _) in zip(self.marks, self.marks[1:]):
+            step = told.setdefault(name, {"cpu_seconds": 0, "shuffled": 0})
+            step["cpu_seconds"] = round(step["cpu_seconds"] + after - before, 1)
+            step["shuffled"] += sum(size for moment, size in tasks if since <= moment < end)
+        return told
+
 
 def read_log(folder, since):
     """What all tasks after a moment took, and the longest task of each stage against the median of its stage."""
-    told = {"task_seconds": 0.0, "shuffled": 0, "longest": 0.0, "tasks": 0}
+    told = {"task_seconds": 0.0, "shuffled": 0, "longest": 0.0, "tasks": 0, "moved": []}
     for path in glob.glob(f"{folder}/**", recursive=True):
         if not os.path.isfile(path) or path.endswith(".crc"):
             continue
@@ -153,7 +207,9 @@ def read_log(folder, since):
                 told["tasks"] += 1
                 told["task_seconds"] += seconds
                 told["longest"] = max(told["longest"], seconds)
-                told["shuffled"] += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
+                moved = metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
+                told["shuffled"] += moved
+                told["moved"].append((event["Task Info"]["Launch Time"], moved))
     return told
 
 
@@ -206,41 +262,49 @@ PEAK = (
 )
 
 
+def text_bytes(table):
+    file = pyarrow.parquet.ParquetFile(table)
+    batches = file.iter_batches(columns=["text"])
+    return sum(pyarrow.compute.sum(pyarrow.compute.binary_length(batch.column(0))).as_py() for batch in batches)
+
+
 def families(options):
     table = os.path.abspath(options.corpus)
+    size = text_bytes(table)
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR", "/tmp")) as folder:
         watch = Watch()
         watch.start()
         start = time.monotonic()
         spark = session(folder, options.heap)
-        from wonbon.spark import dedup, digest, summary
+        from wonbon.spark import _checkpoint, dedup, digest, summary
 
         source = spark.read.parquet(table)
         settings = {"order": "created", "engine": "features"}
         warm = spark.createDataFrame(source.limit(3000).collect(), source.schema)
         dedup(warm, checkpoint=f"{folder}/warm", **settings).count()
         up = time.monotonic() - start
+        followed = Steps(watch)
+        followed.follow(_checkpoint.Checkpoint)
         since, before, start = time.time() * 1000, watch.total(), time.monotonic()
+        kinds = watch.by_kind()
+        followed.mark()
         place = f"{folder}/pairs" if options.pairs else None
         found = dedup(source, checkpoint=f"{folder}/steps", pairs=place, **settings)
+        followed.mark()
         wall, cpu = time.monotonic() - start, watch.total() - before
-        end = time.time() * 1000
+        end, after = time.time() * 1000, watch.by_kind()
         ours, totals = digest(found), summary(found)
         if options.pairs:
             with open(options.pairs, "w") as file:
                 for row in spark.read.parquet(place).collect():
                     file.write(f"{row.earlier}\t{row.later}\n")
-        steps = {}
+        written = {}
         for path in glob.glob(f"{folder}/steps/*"):
             files = [file for file in glob.glob(f"{path}/**", recursive=True) if os.path.isfile(file)]
-            steps[os.path.basename(path)] = sum(map(os.path.getsize, files))
+            written[os.path.basename(path)] = sum(map(os.path.getsize, files))
         spark.stop()
         told = read_log(f"{folder}/log", since)
         local_cpu, local_wall, local_peak, theirs = local_run(options.program, table, folder)
-    columns = pyarrow.parquet.read_table(table, columns=["text"]).column("text")
-    import pyarrow.compute
-
-    size = pyarrow.compute.sum(pyarrow.compute.binary_length(columns.cast(pyarrow.large_string()))).as_py()
     documents = totals["documents"]
     print(
         json.dumps(
@@ -253,6 +317,7 @@ def families(options):
                 "session_and_warm_up_seconds": round(up, 1),
                 "wall_seconds": round(wall, 1),
                 "cpu_seconds": round(cpu, 1),
+                "cpu_seconds_of": {kind: round(after[kind] - kinds[kind], 1) for kind in after},
                 "task_seconds": round(told["task_seconds"], 1),
                 "tasks": told["tasks"],
                 "longest_task_seconds": round(told["longest"], 1),
@@ -260,7 +325,14 @@ def families(options):
                 "MB_a_task_second": round(size / 1e6 / told["task_seconds"], 1),
                 "shuffled_bytes_a_document": round(told["shuffled"] / documents),
                 "written_bytes_a_document": {
-                    name: round(count / documents, 1) for name, count in sorted(steps.items())
+                    name: round(count / documents, 1) for name, count in sorted(written.items())
+                },
+                "steps": {
+                    name: {
+                        "cpu_seconds": step["cpu_seconds"],
+                        "shuffled_bytes_a_document": round(step["shuffled"] / documents),
+                    }
+                    for name, step in followed.told(told["moved"]).items()
                 },
                 "peak_MB": {kind: round(count / 1e6) for kind, count in watch.most.items()},
                 "local_wall_seconds": round(local_wall, 1),
@@ -285,14 +357,16 @@ def main():
     one.add_argument("out")
     one.add_argument("--shared", default="../shared/data", type=pathlib.Path)
     one.add_argument("--times", type=int, default=1)
-    one.add_argument("--every", type=int, default=1)
+    one.add_argument("--only", choices=CORPORA)
+    one.add_argument("--most", type=float, default=float("inf"))
     one.add_argument("--lines")
     one = commands.add_parser("generated")
     one.add_argument("out")
     one.add_argument("documents", type=int)
     options = parser.parse_args()
     if options.command == "corpus":
-        rows = itertools.islice(shared_rows(options.shared, options.times), None, None, options.every)
+        rows = shared_rows(options.shared, options.times, [options.only] if options.only else CORPORA)
+        rows = up_to(rows, options.most)
         lines = open(options.lines, "w") if options.lines else None
         write_table(options.out, rows, lines)
         if lines:

@@ -23,6 +23,8 @@ CONNECT = os.environ.get("WONBON_SPARK_CONNECT") == "1"
 #: What starting a process of Spark may take on a busy machine.
 SECONDS = 900
 HEAP = "600m"
+#: Processes here live for seconds: what a second compiler and a parallel collector do for them never pays.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def pytest_configure(config):
@@ -49,6 +51,8 @@ def settings(folder: pathlib.Path):
         "spark.executor.memory": HEAP,
         "spark.executor.cores": "1",
         "spark.driver.memory": "800m",
+        "spark.driver.extraJavaOptions": JAVA,
+        "spark.executor.extraJavaOptions": JAVA,
         "spark.sql.shuffle.partitions": "4",
         "spark.pyspark.python": sys.executable,
         "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
@@ -99,6 +103,7 @@ class Cluster:
         log = self.folder / f"{program}-{len(self.processes)}.log"
         command = [str(self.home / "bin" / program), *arguments]
         environment = {**os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1"}
+        environment["SPARK_DAEMON_JAVA_OPTS"] = JAVA
         # A test kills executors, one for each step.
         environment["SPARK_MASTER_OPTS"] = "-Dspark.deploy.maxExecutorRetries=-1 -Dspark.worker.timeout=900"
         with open(log, "wb") as out:

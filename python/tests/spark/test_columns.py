@@ -1,5 +1,9 @@
 """What is said of each row: core text, sketches, pairs, and whether the package is there."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from corpora import corpus, frame_of
 
@@ -31,6 +35,34 @@ def test_another_version_is_refused_with_how_to_ship(spark, tmp_path, monkeypatc
         check(spark, tasks=1)
     with pytest.raises(EnvironmentFailedError, match=match):
         join(frame_of(spark, corpus(5)), threshold=0.8, checkpoint=str(tmp_path / "steps"))
+    assert not (tmp_path / "steps").exists(), "work began before the package was looked for"
+
+
+#: The driver finds the package by itself; nothing tells the executors where it is.
+WITHOUT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pyspark.sql import SparkSession
+from wonbon.errors import EnvironmentFailedError
+from wonbon.spark import dedup
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+frame = spark.createDataFrame([("a", "one two three")], "id string, text string")
+try:
+    dedup(frame, checkpoint=sys.argv[2])
+except EnvironmentFailedError as error:
+    print(error)
+"""
+
+
+@pytest.mark.long
+def test_executors_without_the_package_are_told_how_to_get_it(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment["SPARK_LOCAL_IP"] = "127.0.0.1"
+    call = [sys.executable, "-c", WITHOUT, os.environ["PYTHONPATH"], str(tmp_path / "steps")]
+    done = subprocess.run(call, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "has no wonbon (ModuleNotFoundError: No module named 'wonbon'), the driver has" in done.stdout
+    assert "install it there (pip install wonbon)" in done.stdout
     assert not (tmp_path / "steps").exists(), "work began before the package was looked for"
 
 

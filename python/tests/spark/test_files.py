@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,18 +17,33 @@ import pytest
 from conftest import settings
 from corpora import COLUMNS, corpus, dedup_files, write_lines
 
+import wonbon.spark.__main__ as program
+
+
+def configured(cluster):
+    """The options of `spark-submit` for `local[2]`."""
+    values = {**settings(cluster.folder), "spark.master": "local[2]"}
+    return [part for name, value in values.items() if value for part in ("--conf", f"{name}={value}")]
+
 
 def command(cluster, *arguments):
-    """`python -m wonbon.spark` on `local[2]`, in a process of its own."""
-    configured = {**settings(cluster.folder), "spark.master": "local[2]"}
-    submit = " ".join(f"--conf {name}={value}" for name, value in configured.items() if value)
-    environment = {**os.environ, "PYSPARK_SUBMIT_ARGS": f"{submit} pyspark-shell", "SPARK_LOCAL_IP": "127.0.0.1"}
+    """`python -m wonbon.spark` in a process of its own."""
+    submit = shlex.join([*configured(cluster), "pyspark-shell"])
+    environment = {**os.environ, "PYSPARK_SUBMIT_ARGS": submit, "SPARK_LOCAL_IP": "127.0.0.1"}
     call = [sys.executable, "-m", "wonbon.spark", *map(str, arguments)]
     return {"args": call, "env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 
 
 def run(cluster, *arguments):
     return subprocess.run(**command(cluster, *arguments))
+
+
+def submit(cluster, *arguments):
+    """The same program given to `spark-submit`."""
+    environment = {**os.environ, "SPARK_HOME": str(cluster.home), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment["PYSPARK_PYTHON"] = sys.executable
+    call = [str(cluster.home / "bin/spark-submit"), *configured(cluster), program.__file__, *map(str, arguments)]
+    return subprocess.run(call, env=environment, capture_output=True, text=True)
 
 
 def text_of(place: pathlib.Path) -> str:
@@ -40,7 +56,7 @@ def families_of(place: pathlib.Path):
     return sorted(tuple(row[name] for name in COLUMNS) for row in rows)
 
 
-def test_json_lines_as_the_program_reads_them(cluster, tmp_path):
+def test_json_lines_as_the_program_reads_them(cluster, spark, tmp_path, capsys):
     rows = corpus(43, documents=120)
     expected, local = dedup_files(tmp_path / "local", rows, "--engine", "features")
     inputs = tmp_path / "in put"
@@ -50,7 +66,7 @@ def test_json_lines_as_the_program_reads_them(cluster, tmp_path):
     with open(inputs / "c.jsonl", "a") as file:
         file.write('\n{"id": "no text"}\n["no object"]\nnot JSON\n')
     out = tmp_path / "out"
-    done = run(cluster, inputs, "-o", out, "--engine", "features")
+    done = submit(cluster, inputs, "-o", out, "--engine", "features")
     assert done.returncode == 1, done.stderr
     told = json.loads(done.stdout)
     assert told["digest"] == local["digest"] and told["skipped"] == 3
@@ -63,10 +79,11 @@ def test_json_lines_as_the_program_reads_them(cluster, tmp_path):
     report = text_of(out / "report.md")
     assert report.startswith(f"# {len(rows) - len(kept)} of {len(rows)} documents are copies")
     assert local["digest"] in report
-    again = run(cluster, inputs, "-o", out, "--engine", "features")
-    assert again.returncode == 2 and f"error: {out} exists; it is not overwritten" in again.stderr
-    missing = run(cluster, tmp_path / "nothing", "-o", tmp_path / "other")
-    assert missing.returncode == 2 and "nothing does not exist" in missing.stderr
+    # What is refused is refused in this process, whose session is up.
+    assert program.main([str(inputs), "-o", str(out), "--engine", "features"]) == 2
+    assert f"error: {out} exists; it is not overwritten" in capsys.readouterr().err
+    assert program.main([str(tmp_path / "nothing"), "-o", str(tmp_path / "other")]) == 2
+    assert "nothing does not exist" in capsys.readouterr().err
     assert not (tmp_path / "other").exists() and not (tmp_path / "other.steps").exists()
 
 
