@@ -3,12 +3,15 @@
 //!
 //! Documents fall into groups that share no words, so each group is checked by itself (histories of independent
 //! objects compose). Eight threads add, edit, delete, decide, check and read in rounds; after each round a search over
-//! all orders of a group's operations, with what was tried remembered, must find one that the model agrees with.
+//! all orders of a group's operations, with what was tried remembered, must find one that the model agrees with. On
+//! PostgreSQL the threads share three handles, as three processes would have.
 //!
-//! `WONBON_OPERATIONS` sets how many operations, 6,000 by default; `WONBON_BACKUPS` how many backups, 3 by default.
+//! `WONBON_OPERATIONS` sets how many operations, 6,000 by default (3,000 on PostgreSQL); `WONBON_BACKUPS` how many backups, 3 by default.
 //! scripts/hard.sh: a million, and 100.
 
 #![allow(clippy::unwrap_used, reason = "clippy sees no test in what tests call")]
+
+mod support;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -220,11 +223,12 @@ fn perform(store: &Store, group: u64, operation: Operation) -> Answer {
 
 #[test]
 fn every_answer_is_one_that_some_order_explains() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::create(directory.path(), &StoreParams::default()).unwrap();
+    let place = support::place();
+    let stores = support::handles(place.path(), &StoreParams::default());
     let clock = AtomicU64::new(0);
     let mut states: Vec<HashSet<Model>> = vec![HashSet::from([Model::default()]); GROUPS as usize];
-    let rounds = long::share(number("WONBON_OPERATIONS", 6000)).div_ceil(OPERATIONS_A_ROUND);
+    let usual = if support::in_postgres() { 3000 } else { 6000 };
+    let rounds = long::share(number("WONBON_OPERATIONS", usual)).div_ceil(OPERATIONS_A_ROUND);
     // Each part of a long form draws other operations.
     let first = long::part().0 * rounds;
     let (mut overlapping, mut operations) = (0, 0);
@@ -232,7 +236,7 @@ fn every_answer_is_one_that_some_order_explains() {
         let mut events: Vec<(u64, Event)> = std::thread::scope(|scope| {
             let running: Vec<_> = (0..THREADS)
                 .map(|thread| {
-                    let (store, clock) = (&store, &clock);
+                    let (store, clock) = (&stores[thread as usize % stores.len()], &clock);
                     scope.spawn(move || {
                         let mut random = Random::new(7, first + round, thread);
                         let mut events = Vec::new();
@@ -270,9 +274,11 @@ fn every_answer_is_one_that_some_order_explains() {
         }
     }
     assert!(overlapping as u64 > rounds, "operations did not meet: {overlapping}");
-    let verified = store.verify().unwrap();
-    assert_eq!(verified.differences, 0, "{:?}", verified.first);
-    store.close().unwrap();
+    for store in stores {
+        let verified = store.verify().unwrap();
+        assert_eq!(verified.differences, 0, "{:?}", verified.first);
+        store.close().unwrap();
+    }
     long::report(
         "concurrent operations",
         &[("tried", operations), ("overlapping", overlapping as u64), ("unexplained", 0)],
@@ -300,8 +306,9 @@ fn a_wrong_answer_is_explained_by_no_order() {
 
 #[test]
 fn a_backup_taken_while_others_write_is_a_commit_point() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::create(&folder.path().join("store"), &StoreParams::default()).unwrap();
+    let place = support::place();
+    let folder = place.folder();
+    let store = Store::create(place.path(), &StoreParams::default()).unwrap();
     let (backups, writers) = (number("WONBON_BACKUPS", 3), 3);
     // How many documents of each writer were begun and acknowledged.
     let begun: Vec<AtomicU64> = (0..writers).map(|_| AtomicU64::new(0)).collect();
@@ -328,7 +335,7 @@ fn a_backup_taken_while_others_write_is_a_commit_point() {
         }
         for backup in 0..backups {
             let before = counts(&acknowledged);
-            let (copy, restored) = (folder.path().join("copy"), folder.path().join("restored"));
+            let (copy, restored) = (folder.join("copy"), folder.join("restored"));
             store.backup(&copy).unwrap();
             let after = counts(&begun);
             Store::restore(&copy, &restored, OldStore::Refuse).unwrap();

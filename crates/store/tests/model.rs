@@ -183,11 +183,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn run(params: &StoreParams, steps: &[Step], directory: &Path) {
-    // In PostgreSQL three handles, as three processes would have: every step is done by another one.
-    let mut stores = vec![Store::create(directory, params).unwrap()];
-    while support::in_postgres() && stores.len() < 3 {
-        stores.push(Store::open(directory).unwrap());
-    }
+    // In PostgreSQL every step is done by another handle.
+    let mut stores = support::handles(directory, params);
     let mut model = Model::new(params);
     let mut entries = 0;
     for (at, step) in steps.iter().enumerate() {

@@ -7,6 +7,8 @@ mod support;
 
 #[path = "decisions.rs"]
 mod decisions;
+#[path = "history.rs"]
+mod history;
 #[path = "labelled_sweeps.rs"]
 mod labelled_sweeps;
 #[path = "listing.rs"]

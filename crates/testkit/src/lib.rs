@@ -19,5 +19,7 @@ pub mod join;
 pub mod long;
 pub mod passages;
 pub mod platform_pages;
+#[cfg(unix)]
+pub mod postgres;
 pub mod sketch;
 pub mod text;
