@@ -204,6 +204,17 @@ pub enum StoreError {
         /// What was asked for.
         what: &'static str,
     },
+    /// Search or questions were asked of a process that leaves them to others.
+    #[error("this process does not keep {which}: it follows nothing, and leaves that to others")]
+    NotFollowed {
+        /// Search, or the index of shingles.
+        which: &'static str,
+    },
+    /// A store in a directory has nobody else to leave search and questions to.
+    #[error(
+        "a store in a directory has one process, which has to follow it; only in PostgreSQL may one follow nothing"
+    )]
+    MustFollow,
     /// A key that cannot be one.
     #[error("a key has no NUL character, this one has")]
     NulInKey,

@@ -199,6 +199,7 @@ impl Families {
         self.shingles.clear();
         self.latest_copy = self.database.latest_copy()?;
         self.settled = counters;
+        self.database.has_begun_anew();
         Ok(())
     }
 

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use wonbon_index::Row;
 
 use crate::error::StoreError;
+use crate::shared_index::SharedIndex;
 use crate::tables::Reading;
 use crate::writer::Request;
 
@@ -131,6 +132,12 @@ pub(crate) struct Follower<D> {
     pub(crate) requests: SyncSender<Request>,
     /// Set when the thread was notified of changes.
     pub(crate) notified: Arc<AtomicBool>,
+    /// The index in memory, and how often it had been read anew when this thread last began anew: what other processes did
+    /// cannot be followed then, or the history is another one.
+    pub(crate) index: Arc<SharedIndex>,
+    pub(crate) begun_anew: u64,
+    /// What was derived before is used up to this change.
+    pub(crate) trusted: u64,
 }
 
 /// How far it is.
@@ -250,9 +257,11 @@ impl<D: Derived> Follower<D> {
         let mut progress = Progress { seen: mark, committed: mark, since: None };
         let (last, forgotten) = self.database.last_change()?;
         // A mark behind the last change is of a history that was lost.
-        if mark < forgotten || mark == 0 || mark > last {
+        if mark < forgotten || mark == 0 || mark > last.min(self.trusted) {
             self.begin_anew(&mut progress)?;
         }
+        // What this thread makes from now on is of the history that it reads.
+        self.trusted = u64::MAX;
         self.follow(&mut progress, false)?;
         self.report_to_writer(progress.committed);
         Ok(progress)
@@ -300,6 +309,11 @@ impl<D: Derived> Follower<D> {
 
     /// Takes in what changed; commits when it is time, or now.
     fn follow(&mut self, progress: &mut Progress, commit_now: bool) -> Result<(), StoreError> {
+        let begun_anew = self.index.begun_anew();
+        if begun_anew != self.begun_anew {
+            self.begin_anew(progress)?;
+            self.begun_anew = begun_anew;
+        }
         loop {
             self.database.begin()?;
             let taken = self.take_changes(progress);

@@ -26,15 +26,16 @@ pub(crate) struct LoadedIndex {
     pub(crate) rebuilt: Option<String>,
 }
 
-/// Reads the index for the current state of the database.
+/// Reads the index for the current state of the database. A snapshot of a change after `trusted` is not used.
 pub(crate) fn load_index(
     database: &dyn Reading,
     snapshot: &Path,
+    trusted: u64,
     params: IndexParams,
 ) -> Result<LoadedIndex, StoreError> {
     // One state of the database for all that is read.
     database.begin()?;
-    let loaded = load_in_transaction(database, snapshot, params);
+    let loaded = load_in_transaction(database, snapshot, trusted, params);
     database.end()?;
     loaded
 }
@@ -42,13 +43,14 @@ pub(crate) fn load_index(
 fn load_in_transaction(
     database: &dyn Reading,
     snapshot: &Path,
+    trusted: u64,
     params: IndexParams,
 ) -> Result<LoadedIndex, StoreError> {
     let (last, forgotten) = database.last_change()?;
     let mut rebuilt = None;
     if snapshot.exists() {
         match MemoryIndex::read_snapshot(snapshot, params) {
-            Ok((mut index, mark)) if (forgotten..=last).contains(&mark) => {
+            Ok((mut index, mark)) if (forgotten..=last.min(trusted)).contains(&mark) => {
                 catch_up(database, &mut index, mark)?;
                 return Ok(LoadedIndex {
                     index,

@@ -66,9 +66,9 @@ pub use questions::{
 };
 pub use rebuild::{RebuildConfig, RebuildPhase, RebuildProgress, Rebuilt};
 pub use search::{SearchResult, SearchResults};
-pub use store::{DiskBytes, OldStore, Pending, SharedState, Store};
+pub use store::{DiskBytes, Follow, OldStore, Pending, SharedState, Store};
 pub use sweeps::{PendingRedirect, Place, Recognised, Redirect, Sighting};
-pub use tables::postgres::SharedText;
+pub use tables::postgres::{SharedRecords, SharedText};
 pub use verify::Verified;
 pub use wonbon_index::Row;
 pub use wonbon_rule::{Bands, FEATURE_COUNT, Kind, NotARule, Rule, Verdict};

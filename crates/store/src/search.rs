@@ -24,7 +24,7 @@ use crate::error::StoreError;
 use crate::follower::{Derived, Wake};
 use crate::prepare::Prepared;
 use crate::recent_values::RecentValues;
-use crate::store::{Inner, Store};
+use crate::store::{Follow, Inner, Store};
 use crate::tables::{Reading, Record};
 use crate::writer::Request;
 use wonbon_rule::{Fingerprints, Kind};
@@ -227,7 +227,10 @@ impl Store {
         find: impl Fn(&SearchReader, Page) -> Result<Option<Found>, SearchError>,
     ) -> Result<Option<SearchResults>, StoreError> {
         let reader = self.inner.search.reader.read().expect("no one panics with it").clone();
-        let Some(reader) = reader else { return Ok(Some(SearchResults::default())) };
+        let Some(reader) = reader else {
+            self.check_followed(SearchFollowing::NAME)?;
+            return Ok(Some(SearchResults::default()));
+        };
         self.reading(|database| {
             let snippets = Snippets::new(query, SNIPPET_CHARACTERS);
             let mut results = Vec::new();
@@ -268,6 +271,7 @@ impl Store {
     ///
     /// What keeps search from catching up.
     pub fn catch_up(&self) -> Result<(), StoreError> {
+        self.check_followed(SearchFollowing::NAME)?;
         let (reply, answer) = mpsc::channel();
         if !self.inner.wake_search(Wake::CatchUp(reply)) {
             return Err(StoreError::ReadOnly { path: self.inner.files.directory.clone() });
@@ -283,12 +287,15 @@ impl Store {
         self.inner.search.rebuilt.read().expect("no one panics with it").clone()
     }
 
-    /// How many changes the search index has not seen yet.
+    /// How many changes the search index has not seen yet; 0 in a process that does not keep it.
     ///
     /// # Errors
     ///
     /// The database's.
     pub fn search_behind(&self) -> Result<u64, StoreError> {
+        if self.inner.follows == Follow::Nothing {
+            return Ok(0);
+        }
         let last = self.reading(|database| database.last_change())?.0;
         let reader = self.inner.search.reader.read().expect("no one panics with it");
         Ok(last - reader.as_ref().map_or(0, SearchReader::mark).min(last))

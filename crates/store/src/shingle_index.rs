@@ -20,7 +20,7 @@ use crate::error::StoreError;
 use crate::follower::{Derived, Wake};
 use crate::prepare::{Prepared, Preparer};
 use crate::recent_values::RecentValues;
-use crate::store::{Inner, Store};
+use crate::store::{Follow, Inner, Store};
 use crate::tables::Reading;
 use crate::writer::Request;
 
@@ -212,6 +212,9 @@ impl Store {
     ///
     /// The database's.
     pub fn shingles_behind(&self) -> Result<u64, StoreError> {
+        if self.inner.follows == Follow::Nothing {
+            return Ok(0);
+        }
         let last = self.reading(|database| database.last_change())?.0;
         Ok(last.saturating_sub(self.inner.shingles.seen.load(Ordering::Relaxed)))
     }
@@ -238,6 +241,7 @@ impl Inner {
 
     /// Brings the index of shingles up to date with the database; rebuilds it if damage was found.
     fn catch_up_shingles(&self, after_damage: bool) -> Result<(), StoreError> {
+        self.check_followed(ShingleFollowing::NAME)?;
         let (reply, answer) = mpsc::channel();
         let wake = if after_damage { Wake::Anew(reply) } else { Wake::CatchUp(reply) };
         if self.wake_shingles(wake) {

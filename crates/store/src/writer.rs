@@ -79,6 +79,11 @@ impl Request {
         }
     }
 
+    /// Whether a client waits for it to be decided.
+    pub(crate) fn is_of_client(&self) -> bool {
+        self.key().is_some() || matches!(self, Request::Redirect(..))
+    }
+
     /// The features of the document that a request adds.
     fn features(&self) -> Option<&[u64]> {
         match self {

@@ -10,6 +10,7 @@
 //! or wakes the thread, which reads the queue after it was woken. If the active writer panics, nothing is
 //! written any more and every waiting client gets an error.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, TryLockError};
 
@@ -26,6 +27,8 @@ const MOST_GROUP: usize = 1024;
 #[derive(Clone)]
 pub(crate) struct WriterQueue {
     requests: SyncSender<Request>,
+    /// How many were queued and not taken yet.
+    waiting: Arc<AtomicU64>,
     /// None once the writer has ended.
     active: Arc<Mutex<Option<ActiveWriter>>>,
     wake_sender: SyncSender<()>,
@@ -35,6 +38,7 @@ pub(crate) struct WriterQueue {
 struct ActiveWriter {
     writer: Writer,
     queue: Receiver<Request>,
+    waiting: Arc<AtomicU64>,
     ended: bool,
 }
 
@@ -56,15 +60,21 @@ impl WriterQueue {
     pub(crate) fn new(writer: Writer) -> (Self, WriterThread) {
         let (requests, queue) = sync_channel(QUEUE);
         let (wake_sender, woken) = sync_channel(1);
-        let active = ActiveWriter { writer, queue, ended: false };
+        let waiting = Arc::new(AtomicU64::new(0));
+        let active = ActiveWriter { writer, queue, waiting: waiting.clone(), ended: false };
         let active = Arc::new(Mutex::new(Some(active)));
         let thread = WriterThread { active: active.clone(), woken };
-        (WriterQueue { requests, active, wake_sender }, thread)
+        (WriterQueue { requests, waiting, active, wake_sender }, thread)
     }
 
     /// The sender of the queue, for requests that need no answer and can wait until the next write.
     pub(crate) fn requests(&self) -> SyncSender<Request> {
         self.requests.clone()
+    }
+
+    /// How many requests of clients wait to be taken.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.waiting.load(Ordering::Relaxed)
     }
 
     /// Queues a request for the thread.
@@ -114,6 +124,9 @@ impl WriterQueue {
     }
 
     fn push(&self, request: Request) -> Result<(), StoreError> {
+        if request.is_of_client() {
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+        }
         match self.requests.try_send(request) {
             Err(TrySendError::Full(request)) => {
                 self.wake_thread();
@@ -164,6 +177,9 @@ impl ActiveWriter {
         let mut group = Vec::new();
         let mut flushes = Vec::new();
         for request in self.queue.try_iter().take(MOST_GROUP) {
+            if request.is_of_client() {
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+            }
             match request {
                 Request::End => self.ended = true,
                 Request::Flush(reply) => flushes.push(reply),

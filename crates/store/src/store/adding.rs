@@ -156,11 +156,20 @@ impl Store {
         let features = features.as_slice();
         // Most documents agree with no original, and then nothing else matters.
         let (index, backend) = (&self.inner.index, &self.inner.backend);
-        let answer = index.closest(features, MOST_CANDIDATES)?;
+        let mut answer = index.closest(features, MOST_CANDIDATES)?;
         let is_shared = self.inner.follows_changes && backend.is_shared();
         let is_current = !is_shared
             || match freshness {
-                Freshness::Now => backend.head()? <= answer.applied,
+                Freshness::Now => {
+                    let mut head = backend.head()?;
+                    if !head.is_expected {
+                        // What the index has may be of turns that were lost.
+                        self.follow_others()?;
+                        answer = index.closest(features, MOST_CANDIDATES)?;
+                        head = backend.head()?;
+                    }
+                    head.change <= answer.applied
+                }
                 Freshness::AtLeast(change) => change <= answer.applied,
                 Freshness::Any => true,
             };
@@ -194,7 +203,11 @@ impl Store {
                 let decision = known.as_ref().and_then(|known| known.decision);
                 let row = known.as_ref().map_or(Row(u32::MAX), |known| known.row);
                 let created = document.created.or(known.map(|known| known.created));
-                let created = created.unwrap_or_else(|| index.after_all());
+                let present = match created {
+                    None if is_shared && !candidates.matches.is_empty() => database.present()?,
+                    _ => None,
+                };
+                let created = created.or(present).unwrap_or_else(|| index.after_all());
                 let asked = Asked {
                     order: Order::new(decision, created, row),
                     decision,

@@ -23,7 +23,7 @@ use wonbon_progress::Cancellation;
 pub use adding::Pending;
 pub use maintenance::DiskBytes;
 pub use restoring::OldStore;
-pub use sharing::SharedState;
+pub use sharing::{Follow, SharedState};
 
 use crate::counts::Counted;
 use crate::error::StoreError;
@@ -95,6 +95,10 @@ pub(crate) struct Inner {
     readers: Mutex<Vec<Box<dyn Reading>>>,
     counted: Mutex<Counted>,
     turn_rate: Mutex<sharing::TurnRate>,
+    /// Whether it keeps search and the index of shingles.
+    pub(crate) follows: Follow,
+    /// What was derived when it was opened is of the store's history up to this change.
+    trusted: u64,
     writing: Mutex<Option<Writing>>,
 }
 
@@ -106,8 +110,9 @@ struct Writing {
     helper: JoinHandle<()>,
     /// Ends the helper, where dropping the writer does not.
     stop_helper: Option<Box<dyn FnOnce() + Send>>,
-    search: Following,
-    shingles: Following,
+    /// None where nothing is followed.
+    search: Option<Following>,
+    shingles: Option<Following>,
     _lock: WriteLock,
 }
 
@@ -170,6 +175,11 @@ impl Store {
         }
     }
 
+    /// Refuses what needs an index that this process does not keep.
+    pub(crate) fn check_followed(&self, which: &'static str) -> Result<(), StoreError> {
+        self.inner.check_followed(which)
+    }
+
     /// Runs a question on one state of the database.
     pub(crate) fn reading<T, E: From<StoreError>>(
         &self,
@@ -201,6 +211,13 @@ impl Inner {
         answer
     }
 
+    pub(crate) fn check_followed(&self, which: &'static str) -> Result<(), StoreError> {
+        match self.follows {
+            Follow::All => Ok(()),
+            Follow::Nothing => Err(StoreError::NotFollowed { which }),
+        }
+    }
+
     /// A connection that reads one state.
     fn begun_reader(&self) -> Result<Box<dyn Reading>, StoreError> {
         loop {
@@ -226,16 +243,16 @@ impl Inner {
     /// Wakes the search thread; returns whether there is one.
     pub(crate) fn wake_search(&self, wake: Wake) -> bool {
         match &*self.writing.lock().expect("no one panics with it") {
-            Some(writing) => writing.search.notifier.wake(wake),
-            None => false,
+            Some(Writing { search: Some(search), .. }) => search.notifier.wake(wake),
+            _ => false,
         }
     }
 
     /// Wakes the thread of the index of shingles; returns whether there is one.
     pub(crate) fn wake_shingles(&self, wake: Wake) -> bool {
         match &*self.writing.lock().expect("no one panics with it") {
-            Some(writing) => writing.shingles.notifier.wake(wake),
-            None => false,
+            Some(Writing { shingles: Some(shingles), .. }) => shingles.notifier.wake(wake),
+            _ => false,
         }
     }
 
@@ -247,7 +264,7 @@ impl Inner {
         {
             // The writer wakes the followers, and they tell the writer how far they are: all end when
             // the store lets go of them. A thread that panicked has told its clients.
-            for following in [&search, &shingles] {
+            for following in [&search, &shingles].into_iter().flatten() {
                 let (reply, committed) = mpsc::channel();
                 if following.notifier.wake(Wake::Commit(reply)) {
                     let _ = committed.recv();
@@ -260,7 +277,7 @@ impl Inner {
             let _ = writer.join();
             drop(queue);
             let _ = helper.join();
-            for Following { notifier, thread } in [search, shingles] {
+            for Following { notifier, thread } in [search, shingles].into_iter().flatten() {
                 drop(notifier);
                 let _ = thread.join();
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use wonbon_files::{ReplacedFile, create_private_directory, remove_leftovers};
 
-use super::{Following, Inner, Store, Writing};
+use super::{Follow, Following, Inner, Store, Writing};
 use crate::database_mark::{DatabaseMark, check_companions, refuse_left_over_logs};
 use crate::document::Added;
 use crate::error::StoreError;
@@ -29,7 +29,7 @@ impl Store {
     /// [`StoreError::AlreadyThere`], [`StoreError::ForeignLog`], [`StoreError::Io`], or the database's.
     pub fn create(directory: &Path, params: &StoreParams) -> Result<Self, StoreError> {
         if Self::is_in_postgres(directory) {
-            return match Self::open_shared(directory, Some(params))? {
+            return match Self::open_shared(directory, Some(params), Follow::All)? {
                 (store, true) => Ok(store),
                 (_, false) => {
                     let path = Self::shown_place(directory).into();
@@ -63,7 +63,7 @@ impl Store {
     /// [`StoreError::ParamsMismatch`] if this program would decide otherwise than the store did.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         if Self::is_in_postgres(directory) {
-            return Ok(Self::open_shared(directory, None)?.0);
+            return Ok(Self::open_shared(directory, None, Follow::All)?.0);
         }
         let files = StoreFiles { directory: directory.to_owned() };
         if !files.database().exists() {
@@ -83,10 +83,24 @@ impl Store {
         directory: &Path,
         asked: Option<&StoreParams>,
     ) -> Result<Self, StoreError> {
+        Self::open_or_create_following(directory, asked, Follow::All)
+    }
+
+    /// As [`Store::open_or_create`]; a process on a store in PostgreSQL may leave what it would derive to others.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open_or_create`], and [`StoreError::MustFollow`] for a store in a directory that is to follow nothing.
+    pub fn open_or_create_following(
+        directory: &Path,
+        asked: Option<&StoreParams>,
+        follows: Follow,
+    ) -> Result<Self, StoreError> {
         let new = asked.cloned().unwrap_or_default();
         let opened = match Self::is_in_postgres(directory) {
             // Another process may make it at the same moment.
-            true => Self::open_shared(directory, Some(&new)).map(|(store, _)| store),
+            true => Self::open_shared(directory, Some(&new), follows).map(|(store, _)| store),
+            false if follows == Follow::Nothing => Err(StoreError::MustFollow),
             false => Self::open(directory),
         };
         match opened {
@@ -122,7 +136,7 @@ impl Store {
         }
         let backend = Arc::new(SqliteBackend { files: files.clone() });
         let database = backend.reader()?;
-        let (inner, _) = Inner::load(files, backend, &*database)?;
+        let (inner, _) = Inner::load(files, backend, &*database, u64::MAX)?;
         inner.return_reader(database);
         inner.open_search_reader()?;
         Ok(Store { inner: Arc::new(inner), cancellation: None })
@@ -140,7 +154,7 @@ impl Store {
         }
         let (database, checkpointing) = database.become_writer(&files, mark)?;
         let backend = Arc::new(SqliteBackend { files: files.clone() });
-        let (inner, snapshot_mark) = Inner::load(files, backend, &database)?;
+        let (inner, snapshot_mark) = Inner::load(files, backend, &database, u64::MAX)?;
         let counters = database.counters()?;
         let run = Box::new(move || checkpointing.run());
         let helper = Helper { name: "wonbon-log", run, stop: None };
@@ -198,36 +212,41 @@ impl Inner {
                 source,
             })
         };
-        let search = inner.follower(inner.search_following(), &queue, &search_notifier)?;
-        let shingles = inner.follower(inner.shingle_following(true), &queue, &shingle_notifier)?;
+        let followers = match inner.follows {
+            Follow::Nothing => None,
+            Follow::All => Some((
+                inner.follower(inner.search_following(), &queue, &search_notifier)?,
+                inner.follower(inner.shingle_following(true), &queue, &shingle_notifier)?,
+            )),
+        };
         let writer = start("wonbon-writer", Box::new(move || writer.run()))?;
         let Helper { name, run, stop: stop_helper } = helper(&queue);
         let helper = start(name, run)?;
-        let search = start("wonbon-search", Box::new(move || search.run(&search_woken)))?;
-        let shingles = start("wonbon-shingles", Box::new(move || shingles.run(&shingles_woken)))?;
-        *inner.writing.lock().expect("no one panics with it") = Some(Writing {
-            queue,
-            writer,
-            helper,
-            stop_helper,
-            search: Following { notifier: search_notifier, thread: search },
-            shingles: Following { notifier: shingle_notifier, thread: shingles },
-            _lock: lock,
-        });
+        let (mut search, mut shingles) = (None, None);
+        if let Some((following, other)) = followers {
+            let thread = start("wonbon-search", Box::new(move || following.run(&search_woken)))?;
+            search = Some(Following { notifier: search_notifier, thread });
+            let thread = start("wonbon-shingles", Box::new(move || other.run(&shingles_woken)))?;
+            shingles = Some(Following { notifier: shingle_notifier, thread });
+        }
+        *inner.writing.lock().expect("no one panics with it") =
+            Some(Writing { queue, writer, helper, stop_helper, search, shingles, _lock: lock });
         Ok(Store { inner: Arc::new(inner), cancellation: None })
     }
 
-    /// Loads the part of a store that is kept in memory; returns the mark of the snapshot too.
+    /// Loads the part of a store that is kept in memory; returns the mark of the snapshot too. What is derived is used up to
+    /// the change `trusted`.
     pub(super) fn load(
         files: StoreFiles,
         backend: Arc<dyn Backend>,
         database: &dyn Reading,
+        trusted: u64,
     ) -> Result<(Self, u64), StoreError> {
         let params = database.params()?;
         let identity = database.identity()?;
         let snapshot = files.snapshot(&identity);
         let LoadedIndex { index, applied, snapshot_mark, rebuilt } =
-            load_index(database, &snapshot, params.features().1)?;
+            load_index(database, &snapshot, trusted, params.features().1)?;
         let preparer = Preparer::new(&params)?;
         let inner = Inner {
             files,
@@ -244,6 +263,8 @@ impl Inner {
             readers: Mutex::new(Vec::new()),
             counted: Mutex::default(),
             turn_rate: Mutex::default(),
+            follows: Follow::All,
+            trusted,
             writing: Mutex::new(None),
         };
         Ok((inner, snapshot_mark))
@@ -261,6 +282,9 @@ impl Inner {
             database,
             requests: queue.requests(),
             notified: notifier.notified(),
+            index: self.index.clone(),
+            begun_anew: self.index.begun_anew(),
+            trusted: self.trusted,
         })
     }
 }

@@ -19,11 +19,22 @@ use crate::error::StoreError;
 use crate::params::StoreParams;
 use crate::shared_index::SharedIndex;
 use crate::store_files::{StoreFiles, WriteLock};
-use crate::tables::postgres::PostgresBackend;
 use crate::tables::postgres::address::{Address, is_address};
+use crate::tables::postgres::known_turn::KnownTurnFile;
+use crate::tables::postgres::{PostgresBackend, SharedRecords};
 use crate::tables::{Backend as _, Counters, Reading};
 use crate::writer::Request;
 use crate::writer_queue::{WriterQueue, writer_ended};
+
+/// What a process keeps beside the index in memory that decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Follow {
+    /// Search, and the index of shingles for questions.
+    #[default]
+    All,
+    /// Neither: a process on a store in PostgreSQL that adds, checks and reads, and leaves searches and questions to others.
+    Nothing,
+}
 
 /// Where one of several processes on a store is.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +49,12 @@ pub struct SharedState {
     pub turns_per_second: f64,
     /// How often it read everything again because the history was another than it had seen, or it was away too long.
     pub begun_anew: u64,
+    /// How often changes that it had seen turned out to be lost, as after a failover to a standby that was behind.
+    pub losses: u64,
+    /// Requests that wait for the writer of this process.
+    pub queued: u64,
+    /// Whether it keeps search and the index of shingles.
+    pub follows: bool,
 }
 
 /// When turns were counted the last time, how many there were, and how many a second before that.
@@ -105,9 +122,12 @@ impl Store {
         Ok(Some(SharedState {
             history: self.inner.identity.clone(),
             change,
-            behind: self.inner.backend.head()?.saturating_sub(change),
+            behind: self.inner.backend.head()?.change.saturating_sub(change),
             turns_per_second: rate.count(index.turns()),
             begun_anew: index.begun_anew(),
+            losses: self.inner.backend.losses(),
+            queued: self.writer_queue()?.waiting(),
+            follows: self.inner.follows == Follow::All,
         }))
     }
 
@@ -133,6 +153,15 @@ impl Store {
         Ok(Some(Sha256::digest(format!("{purpose} {secret}")).into()))
     }
 
+    /// Texts for a purpose that all processes on a shared store read; none for a store of one process.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn shared_records(&self, purpose: &str) -> Result<Option<SharedRecords>, StoreError> {
+        self.inner.backend.records(purpose)
+    }
+
     /// Takes in what other processes did until now.
     pub(crate) fn follow_others(&self) -> Result<(), StoreError> {
         if !self.inner.backend.is_shared() {
@@ -156,6 +185,7 @@ impl Store {
     pub(super) fn open_shared(
         place: &Path,
         new: Option<&StoreParams>,
+        follows: Follow,
     ) -> Result<(Self, bool), StoreError> {
         let address = Address::parse(&place.to_string_lossy())?;
         let backend = PostgresBackend::open(address)?;
@@ -174,11 +204,22 @@ impl Store {
         let reading: &dyn Reading = &*reader;
         let (files, lock) =
             derived_files(backend.address.derived.as_deref(), &reading.identity()?)?;
-        let (inner, snapshot_mark) = Inner::load(files, backend.clone(), reading)?;
+        let mut session = backend.session()?;
+        let (turn_file, turn) = KnownTurnFile::open(&files.directory)?;
+        let trusted = match turn {
+            Some(turn) if session.has_turn(&turn)? => turn.change,
+            // Of a history that is not the store's any more, or that cannot be told.
+            _ => {
+                files.remove_derived()?;
+                u64::MAX
+            }
+        };
+        let (mut inner, snapshot_mark) = Inner::load(files, backend.clone(), reading, trusted)?;
+        inner.follows = follows;
+        session.follow_from(session.turn_at(inner.index.applied())?, turn_file);
         inner.return_reader(reader);
         // The index is of one state, the counters are of a later one: what lies between is followed.
         let counters = Counters { last_change: inner.index.applied(), ..backend.counters()? };
-        let session = backend.session()?;
         let index = inner.index.clone();
         let helper = move |queue: &WriterQueue| watcher(backend, index, queue.clone());
         let store = inner.start(Box::new(session), counters, snapshot_mark, helper, lock)?;
@@ -234,7 +275,8 @@ fn watcher(backend: Arc<PostgresBackend>, index: Arc<SharedIndex>, queue: Writer
             }
             drop(guard);
             // A server that does not answer is asked again.
-            if backend.head().is_ok_and(|head| head != index.applied()) {
+            if backend.head().is_ok_and(|head| head.change != index.applied() || !head.is_expected)
+            {
                 let (reply, followed) = mpsc::channel();
                 if queue.enqueue(Request::Follow(reply)).is_err() {
                     return;

@@ -100,14 +100,30 @@ pub(crate) type Whole = (Record, String, u64);
 /// Calls for every document, one after another.
 pub(crate) type ForEach<'a, T> = &'a mut dyn FnMut(T) -> Result<(), StoreError>;
 
+/// The last change, by any process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) change: u64,
+    /// Whether it can follow what this process has taken in. If not, turns may have been lost: the writer has to look.
+    pub(crate) is_expected: bool,
+}
+
 /// Where what lasts is kept.
 pub(crate) trait Backend: Send + Sync {
     /// A connection that reads.
     fn reader(&self) -> Result<Box<dyn Reading>, StoreError>;
     /// Whether other processes may write too. Then the handle has to follow them, and a check asks how far they are.
     fn is_shared(&self) -> bool;
-    /// The number of the last change, by any process, at a moment after the call began.
-    fn head(&self) -> Result<u64, StoreError>;
+    /// The head at a moment after the call began.
+    fn head(&self) -> Result<Head, StoreError>;
+    /// Texts that processes share, if several may write.
+    fn records(&self, _prefix: &str) -> Result<Option<postgres::SharedRecords>, StoreError> {
+        Ok(None)
+    }
+    /// How often changes that this process had seen turned out to be gone.
+    fn losses(&self) -> u64 {
+        0
+    }
     /// Where that is, as it may be shown.
     fn place(&self) -> String;
     /// Bytes that the tables take.
@@ -125,6 +141,11 @@ pub(crate) trait Reading: Send {
     fn cancel_when(&self, _cancellation: Option<Cancellation>) {}
     /// The error that says that what is stored is not as it was written.
     fn damaged(&self, what: String) -> StoreError;
+    /// The time that a document without one would get if it were added now, where other processes may have given later ones
+    /// than this process knows, or its clock may be another than the tables'.
+    fn present(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
+    }
     /// An entry of `meta`.
     fn meta(&self, name: &str) -> Result<Option<String>, StoreError>;
     /// What the database finds wrong with itself; nothing if all is well.
@@ -279,6 +300,8 @@ pub(crate) trait Writing: Reading {
     fn look(&mut self, _seen: u64) -> Result<Option<Turn>, StoreError> {
         Ok(None)
     }
+    /// After [`News::Unknown`] everything in memory was read again.
+    fn has_begun_anew(&self) {}
     /// Something to do between two turns, that a client need not wait for.
     fn tidy(&self) {}
     /// The last call.

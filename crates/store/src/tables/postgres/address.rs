@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode};
 use tokio_rustls::rustls::client::danger::{
     HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
 };
@@ -27,13 +27,12 @@ use tokio_rustls::rustls::{
 use crate::error::StoreError;
 
 /// The parameters that are handed to the driver as they are.
-const DRIVERS: [&str; 17] = [
+const DRIVERS: [&str; 16] = [
     "user",
     "password",
     "dbname",
     "options",
     "application_name",
-    "host",
     "hostaddr",
     "port",
     "connect_timeout",
@@ -117,7 +116,7 @@ impl Address {
         let mut schema = DEFAULT_SCHEMA.to_owned();
         let mut derived = variable("WONBON_DERIVED").map(PathBuf::from);
         let (mut mode, mut root) = (variable("PGSSLMODE"), variable("PGSSLROOTCERT"));
-        let mut kept = Vec::new();
+        let (mut kept, mut hosts) = (Vec::new(), Vec::new());
         for part in query.split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part
                 .split_once('=')
@@ -128,6 +127,8 @@ impl Address {
                 "derived" => derived = Some(decoded()?.into()),
                 "sslmode" => mode = Some(decoded()?),
                 "sslrootcert" => root = Some(decoded()?),
+                // The driver takes several for one.
+                "host" => hosts = decoded()?.split(',').map(str::to_owned).collect(),
                 _ if DRIVERS.contains(&name) => kept.push(part),
                 _ => return Err(bad(format!("{name} is no parameter that is known here"))),
             }
@@ -145,9 +146,72 @@ impl Address {
             bad("write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with % before hexadecimal \
                  digits for special characters")
         })?;
+        for host in hosts {
+            config.host(host);
+        }
         complete(&mut config, &variable)?;
         let tls = tls(&mut config, mode.as_deref().unwrap_or("prefer"), root.as_deref())?;
         Ok(Address { config, tls, schema, derived })
+    }
+
+    /// What connects to each host alone, in the order in which they are to be tried: the driver gives a silent host as long as
+    /// all of them.
+    pub(super) fn hosts(&self) -> Vec<Config> {
+        let (hosts, addresses, ports) =
+            (self.config.get_hosts(), self.config.get_hostaddrs(), self.config.get_ports());
+        let number = hosts.len().max(addresses.len());
+        if number < 2
+            || self.config.get_load_balance_hosts() == LoadBalanceHosts::Random
+            // Lists that do not fit are refused by the driver, with its words.
+            || (!hosts.is_empty() && !addresses.is_empty() && hosts.len() != addresses.len())
+            || (ports.len() > 1 && ports.len() != number)
+        {
+            return vec![self.config.clone()];
+        }
+        let one = |at: usize| {
+            let mut one = self.without_hosts();
+            match hosts.get(at) {
+                Some(Host::Tcp(name)) => drop(one.host(name)),
+                Some(Host::Unix(path)) => drop(one.host_path(path)),
+                None => {}
+            }
+            if let Some(address) = addresses.get(at) {
+                one.hostaddr(*address);
+            }
+            if let Some(port) = ports.get(at).or(ports.first()) {
+                one.port(*port);
+            }
+            one
+        };
+        (0..number).map(one).collect()
+    }
+
+    /// Everything but where it is.
+    fn without_hosts(&self) -> Config {
+        let (from, mut one) = (&self.config, Config::new());
+        if let Some(user) = from.get_user() {
+            one.user(user);
+        }
+        if let Some(password) = from.get_password() {
+            one.password(password);
+        }
+        if let Some(name) = from.get_dbname() {
+            one.dbname(name);
+        }
+        if let Some(options) = from.get_options() {
+            one.options(options);
+        }
+        if let Some(name) = from.get_application_name() {
+            one.application_name(name);
+        }
+        if let Some(timeout) = from.get_connect_timeout() {
+            one.connect_timeout(*timeout);
+        }
+        one.ssl_mode(from.get_ssl_mode())
+            .keepalives(from.get_keepalives())
+            .target_session_attrs(from.get_target_session_attrs())
+            .channel_binding(from.get_channel_binding());
+        one
     }
 }
 
@@ -322,6 +386,37 @@ mod tests {
         let shown = address.to_string();
         assert!(shown.starts_with("postgres://me@one:5433,two:"), "{shown}");
         assert!(shown.ends_with("/blog?schema=copies") && !shown.contains("cret"), "{shown}");
+    }
+
+    #[test]
+    fn every_host_is_tried_with_its_own_port_and_all_that_is_said_of_the_others() {
+        let text = "postgresql://me:s%40cret@one:5433,two:5434/blog?target_session_attrs=read-write\
+                    &connect_timeout=3&application_name=a&options=-c%20jit%3Doff&channel_binding=disable";
+        let address = parse(text).unwrap();
+        let hosts = address.hosts();
+        let found: Vec<_> =
+            hosts.iter().map(|one| (one.get_hosts().to_vec(), one.get_ports().to_vec())).collect();
+        let host = |name: &str, port: u16| (vec![Host::Tcp(name.to_owned())], vec![port]);
+        assert_eq!(found, [host("one", 5433), host("two", 5434)]);
+        for one in &hosts {
+            let whole = &address.config;
+            assert_eq!(one.get_target_session_attrs(), whole.get_target_session_attrs());
+            assert_eq!(one.get_connect_timeout(), whole.get_connect_timeout());
+            assert_eq!(one.get_channel_binding(), whole.get_channel_binding());
+            assert_eq!(one.get_password(), whole.get_password());
+            assert_eq!(one.get_options(), whole.get_options());
+            assert_eq!(one.get_application_name(), whole.get_application_name());
+            assert_eq!((one.get_user(), one.get_dbname()), (whole.get_user(), whole.get_dbname()));
+        }
+        assert_eq!(parse("postgres://me@one/blog").unwrap().hosts().len(), 1);
+        // Sockets and names as a parameter, one or several.
+        let sockets = parse("postgres://me@/blog?host=%2Frun%2Fone,two%2C%2Frun%2Fthree").unwrap();
+        let unix = |path: &str| Host::Unix(path.into());
+        let expected = [unix("/run/one"), Host::Tcp("two".to_owned()), unix("/run/three")];
+        assert_eq!(sockets.config.get_hosts(), expected);
+        let hosts = sockets.hosts();
+        let each: Vec<_> = hosts.iter().flat_map(|one| one.get_hosts().to_vec()).collect();
+        assert_eq!(each, expected);
     }
 
     #[test]

@@ -4,6 +4,9 @@
 //! service answers checks. Here one thread of the store drives all sockets; whoever asks parks until the answer is there.
 //!
 //! A connection whose turn failed is never used again as it is: it is rolled back, or dropped and opened anew.
+//!
+//! A server that says nothing (it is stopped, or something between swallows bytes) is not waited for: the connection is given
+//! up after [`ANSWER_PATIENCE`]. A statement that only reads may take longer, as long as the server still answers others.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -11,19 +14,24 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{JoinHandle, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Row as SqlRow, Statement};
+use tokio_postgres::{Client, Row as SqlRow, SimpleQueryMessage, Statement};
 
 use super::address::{Address, Tls};
 use crate::error::StoreError;
+use crate::params::random_identity;
 
-/// How long connecting to one host may take.
+/// How long connecting to one host may take, its greeting included, if the address does not say.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long an answer may take: longer than a turn waits for the head.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(12);
 
 /// What every session says first. Nobody waits for the head longer than ten seconds. A session that reads may be idle for
 /// as long as who asked takes over an answer; only a turn may not.
@@ -33,6 +41,15 @@ const SESSION: &str = "SET idle_in_transaction_session_timeout = 0; SET lock_tim
 
 /// A value of a statement.
 pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
+
+/// What a session is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Statements that read, and may take long.
+    Reading,
+    /// Turns and the head, for which others wait.
+    Turns,
+}
 
 /// The thread that drives the sockets.
 pub(super) struct Driver {
@@ -53,16 +70,6 @@ impl Driver {
             })?;
         Ok(Driver { handle, stop: Some(stop), thread: Some(thread) })
     }
-
-    /// Runs something that opens sockets on the thread, and waits for it.
-    fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Option<T> {
-        let (answer, answered) = mpsc::channel();
-        self.handle.spawn(async move {
-            // Nobody waits any more: nothing to tell.
-            let _ = answer.send(work.await);
-        });
-        answered.recv().ok()
-    }
 }
 
 impl Drop for Driver {
@@ -82,19 +89,6 @@ struct Unpark(Thread);
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
-    }
-}
-
-/// Waits in this thread for an answer.
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut context = Context::from_waker(&waker);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(answer) => return answer,
-            Poll::Pending => std::thread::park(),
-        }
     }
 }
 
@@ -152,52 +146,70 @@ impl<'a> Flight<'a> {
 pub(super) struct Connection {
     client: Client,
     statements: Mutex<HashMap<String, Statement>>,
+    /// Ends the connection.
+    driving: AbortHandle,
+    /// A setting of the session that no other has.
+    mark: String,
+    /// For a session that may ask the server whether it still answers: how to connect.
+    again: Option<(Handle, Address)>,
 }
 
 impl Connection {
-    pub(super) fn open(driver: &Driver, address: &Address) -> Result<Self, StoreError> {
-        let unreachable =
-            |what: String| StoreError::Unreachable { place: address.to_string(), what };
-        let mut config = address.config.clone();
-        config
-            .connect_timeout(CONNECT_TIMEOUT)
-            .tcp_user_timeout(Duration::from_secs(5))
-            .keepalives_idle(Duration::from_secs(5))
-            .keepalives_interval(Duration::from_secs(1))
-            .keepalives_retries(3);
-        let tls = address.tls.clone();
-        let session = format!("{SESSION}; SET search_path TO \"{}\"", address.schema);
+    pub(super) fn open(
+        driver: &Driver,
+        address: &Address,
+        purpose: Purpose,
+    ) -> Result<Self, StoreError> {
         let handle = driver.handle.clone();
-        let opened = driver.run(async move {
-            let client = match tls {
-                Tls::Off => {
-                    let (client, connection) = config.connect(tokio_postgres::NoTls).await?;
-                    handle.spawn(async move {
-                        // Whoever waits for an answer is told why the connection ended.
-                        let _ = connection.await;
-                    });
-                    client
-                }
-                Tls::On(tls) => {
-                    let tls = tokio_postgres_rustls::MakeRustlsConnect::new((*tls).clone());
-                    let (client, connection) = config.connect(tls).await?;
-                    handle.spawn(async move {
-                        let _ = connection.await;
-                    });
-                    client
-                }
-            };
-            client.batch_execute(&session).await?;
-            Ok::<_, tokio_postgres::Error>(client)
-        });
-        let client = opened
-            .ok_or_else(|| unreachable("the store is closing".to_owned()))?
-            .map_err(|error| unreachable(in_words(&error)))?;
-        Ok(Connection { client, statements: Mutex::default() })
+        let (client, driving, mark) = connect(&handle, address)?;
+        let again = (purpose == Purpose::Reading).then(|| (handle, address.clone()));
+        Ok(Connection { client, statements: Mutex::default(), driving, mark, again })
+    }
+
+    /// Whether the session behind it is still the one that was opened. A pooler that is not in session mode hands it to
+    /// others in between.
+    pub(super) fn is_same_session(&self) -> Result<bool, tokio_postgres::Error> {
+        let answers = self.wait(self.client.simple_query("SHOW wonbon.session"))?;
+        Ok(answers.iter().any(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0) == Some(&self.mark),
+            _ => false,
+        }))
     }
 
     pub(super) fn is_closed(&self) -> bool {
         self.client.is_closed()
+    }
+
+    /// Waits in this thread for an answer. The connection is ended if the server says nothing for too long; then the answer
+    /// is an error.
+    fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let mut context = Context::from_waker(&waker);
+        let mut deadline = Some(Instant::now() + ANSWER_PATIENCE);
+        loop {
+            if let Poll::Ready(answer) = future.as_mut().poll(&mut context) {
+                return answer;
+            }
+            let Some(end) = deadline else {
+                std::thread::park();
+                continue;
+            };
+            let left = end.saturating_duration_since(Instant::now());
+            if !left.is_zero() {
+                std::thread::park_timeout(left);
+                continue;
+            }
+            deadline = match &self.again {
+                Some((handle, address)) if connect(handle, address).is_ok() => {
+                    Some(Instant::now() + ANSWER_PATIENCE)
+                }
+                _ => {
+                    self.driving.abort();
+                    None
+                }
+            };
+        }
     }
 
     /// A statement, prepared once.
@@ -206,7 +218,7 @@ impl Connection {
         if let Some(known) = known {
             return Ok(known);
         }
-        let statement = wait(self.client.prepare(sql))?;
+        let statement = self.wait(self.client.prepare(sql))?;
         let mut statements = self.statements.lock().expect("no one panics with it");
         statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
@@ -215,7 +227,7 @@ impl Connection {
     /// Runs one statement.
     pub(super) fn query(&self, sql: &str, values: &[Value<'_>]) -> Answer {
         let statement = self.statement(sql)?;
-        wait(self.client.query(&statement, values))
+        self.wait(self.client.query(&statement, values))
     }
 
     /// Sends statements together and waits for all answers. The first error counts: what follows it was refused.
@@ -223,12 +235,12 @@ impl Connection {
         &self,
         flight: Flight<'_>,
     ) -> Result<Vec<Vec<SqlRow>>, tokio_postgres::Error> {
-        wait(flight.answers()).into_iter().collect()
+        self.wait(flight.answers()).into_iter().collect()
     }
 
     /// Runs statements without values, one after another.
     pub(super) fn run(&self, sql: &str) -> Result<(), tokio_postgres::Error> {
-        wait(self.client.batch_execute(sql))
+        self.wait(self.client.batch_execute(sql))
     }
 
     /// Sends a statement without values and does not wait for its answer.
@@ -237,6 +249,67 @@ impl Connection {
         // The first look sends it. The driver reads the answer and drops it; an error shows at the next statement.
         let _ = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
+}
+
+/// Connects to the first host that takes it; the connection is driven on the driver's thread until it is aborted.
+fn connect(
+    handle: &Handle,
+    address: &Address,
+) -> Result<(Client, AbortHandle, String), StoreError> {
+    let unreachable = |what: String| StoreError::Unreachable { place: address.to_string(), what };
+    let mut why = "no host is named".to_owned();
+    for mut config in address.hosts() {
+        let patience = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
+        config
+            .tcp_user_timeout(Duration::from_secs(5))
+            .keepalives_idle(Duration::from_secs(5))
+            .keepalives_interval(Duration::from_secs(1))
+            .keepalives_retries(3);
+        let tls = address.tls.clone();
+        let mark = random_identity();
+        let session = format!(
+            "{SESSION}; SET search_path TO \"{}\"; SET wonbon.session = '{mark}'",
+            address.schema
+        );
+        let (answer, answered) = mpsc::channel();
+        let spawner = handle.clone();
+        handle.spawn(async move {
+            let connecting = connect_to_host(config, tls, session, spawner);
+            // Nobody waits any more: nothing to tell.
+            let _ = answer.send(tokio::time::timeout(patience, connecting).await);
+        });
+        match answered.recv() {
+            Ok(Ok(Ok((client, driving)))) => return Ok((client, driving, mark)),
+            Ok(Ok(Err(error))) => why = in_words(&error),
+            Ok(Err(_)) => why = "it does not answer".to_owned(),
+            Err(_) => why = "the store is closing".to_owned(),
+        }
+    }
+    Err(unreachable(why))
+}
+
+async fn connect_to_host(
+    config: tokio_postgres::Config,
+    tls: Tls,
+    session: String,
+    spawner: Handle,
+) -> Result<(Client, AbortHandle), tokio_postgres::Error> {
+    // Whoever waits for an answer is told why the connection ended.
+    let (client, driving) = match tls {
+        Tls::Off => {
+            let (client, connection) = config.connect(tokio_postgres::NoTls).await?;
+            let driving = spawner.spawn(async move { drop(connection.await) });
+            (client, driving.abort_handle())
+        }
+        Tls::On(tls) => {
+            let tls = tokio_postgres_rustls::MakeRustlsConnect::new((*tls).clone());
+            let (client, connection) = config.connect(tls).await?;
+            let driving = spawner.spawn(async move { drop(connection.await) });
+            (client, driving.abort_handle())
+        }
+    };
+    client.batch_execute(&session).await?;
+    Ok((client, driving))
 }
 
 /// The sentence of an error.

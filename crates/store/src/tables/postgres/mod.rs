@@ -10,6 +10,7 @@
 //! | [`address`] | addresses as people paste them, TLS |
 //! | [`connection`] | sessions for threads without a runtime; statements that leave together |
 //! | [`schema`] | the tables |
+//! | [`known_turn`] | which turn a process has taken in, also for its next start |
 //! | [`session`] | one state to read, or the working set of a turn |
 //! | [`rows`] | rows of answers as what they stand for |
 //! | [`reading`], [`writing`] | the questions; the turn |
@@ -22,6 +23,7 @@
 
 pub(crate) mod address;
 mod connection;
+pub(crate) mod known_turn;
 mod reading;
 mod rows;
 mod schema;
@@ -29,16 +31,18 @@ mod session;
 mod shared_text;
 mod writing;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use crate::error::StoreError;
 use crate::params::{StoreParams, random_bytes, random_identity};
-use crate::tables::{Backend, Counters, Reading};
+use crate::tables::{Backend, Counters, Head, Reading};
 use address::Address;
-use connection::{Connection, Driver, failed};
+use connection::{Connection, Driver, Purpose, failed};
+use known_turn::{KnownTurn, KnownTurnFile};
 use schema::{EARLIEST_SERVER, MORE_SCHEMA, SCHEMA, TABLES_VERSION};
 pub(crate) use session::Postgres;
-pub use shared_text::SharedText;
+pub use shared_text::{SharedRecords, SharedText};
 use writing::is_race;
 
 /// How often making the tables is tried beside others who make them too.
@@ -50,6 +54,10 @@ pub(crate) struct PostgresBackend {
     driver: Driver,
     heads: Mutex<Heads>,
     read: Condvar,
+    /// The last turn that this process has taken in, and the file that says so.
+    known: Mutex<(Option<KnownTurn>, Option<KnownTurnFile>)>,
+    /// How often turns that this process had taken in were gone.
+    losses: AtomicU64,
     /// The session that reads the head.
     head_session: Mutex<Option<Connection>>,
     /// For sessions that it opens: the backend itself.
@@ -62,7 +70,7 @@ struct Heads {
     begun: u64,
     done: u64,
     is_reading: bool,
-    answer: Option<Result<u64, StoreError>>,
+    answer: Option<Result<Head, StoreError>>,
 }
 
 impl PostgresBackend {
@@ -77,11 +85,22 @@ impl PostgresBackend {
             address,
             driver,
             heads: Mutex::default(),
+            known: Mutex::default(),
+            losses: AtomicU64::new(0),
             read: Condvar::new(),
             head_session: Mutex::new(None),
             me: me.clone(),
         });
-        let session = Postgres::open(backend.clone())?;
+        let session = backend.session()?;
+        let other = backend.connect(Purpose::Turns)?;
+        let failed = |error: tokio_postgres::Error| failed(&error, &backend.address);
+        if !session.connection().is_same_session().map_err(failed)? {
+            return Err(backend.refused(
+                "a pooler before it does not keep sessions; it has to be in session mode"
+                    .to_owned(),
+            ));
+        }
+        *backend.head_session.lock().expect("no one panics with it") = Some(other);
         let version =
             session.number("SELECT current_setting('server_version_num')::bigint", &[])?;
         if version.is_none_or(|version| version < EARLIEST_SERVER) {
@@ -91,8 +110,8 @@ impl PostgresBackend {
         Ok(backend)
     }
 
-    fn connect(&self) -> Result<Connection, StoreError> {
-        Connection::open(&self.driver, &self.address)
+    fn connect(&self, purpose: Purpose) -> Result<Connection, StoreError> {
+        Connection::open(&self.driver, &self.address, purpose)
     }
 
     fn refused(&self, what: String) -> StoreError {
@@ -100,7 +119,7 @@ impl PostgresBackend {
     }
 
     pub(crate) fn session(self: &Arc<Self>) -> Result<Postgres, StoreError> {
-        Postgres::open(self.clone())
+        Postgres::open(self.clone(), Purpose::Turns)
     }
 
     /// Whether there are tables of a store, and of which version.
@@ -129,7 +148,7 @@ impl PostgresBackend {
 
     /// Makes the tables of a new store; returns whether somebody else was first. Safe beside others who do the same.
     pub(crate) fn create(self: &Arc<Self>, params: &StoreParams) -> Result<bool, StoreError> {
-        let connection = self.connect()?;
+        let connection = self.connect(Purpose::Turns)?;
         for attempt in 1.. {
             match self.try_create(&connection, params) {
                 Ok(made) => return Ok(!made),
@@ -181,7 +200,7 @@ impl PostgresBackend {
     pub(crate) fn remove(&self) -> Result<(), StoreError> {
         let tables = "DROP TABLE IF EXISTS head, turns, meta, documents, texts, versions, changes, \
                       sweeps, site_sweeps, sightings, redirects, watched, decisions";
-        let connection = self.connect()?;
+        let connection = self.connect(Purpose::Turns)?;
         let failed = |error: tokio_postgres::Error| failed(&error, &self.address);
         connection.run("BEGIN").map_err(failed)?;
         let sql = "SELECT 1 FROM head WHERE one = 1 AND change = 0 FOR UPDATE";
@@ -201,45 +220,92 @@ impl PostgresBackend {
         self.session()?.counters()
     }
 
-    fn read_head(&self) -> Result<u64, StoreError> {
+    /// Notes what the writer takes in from now on in this file too.
+    fn follow_in(&self, file: KnownTurnFile) {
+        self.known.lock().expect("no one panics with it").1 = Some(file);
+    }
+
+    /// The writer has taken in this turn.
+    fn note_turn(&self, turn: &KnownTurn) {
+        let mut known = self.known.lock().expect("no one panics with it");
+        if let Some(file) = &known.1 {
+            file.write(turn);
+        }
+        known.0 = Some(turn.clone());
+    }
+
+    /// The history that this process has seen up to a change is not the store's, whose last change is another.
+    fn note_loss(&self, seen: u64, last: u64) {
+        self.losses.fetch_add(1, Ordering::Relaxed);
+        tracing::error!(
+            store = %self.address,
+            seen,
+            last,
+            "the store has lost changes that this instance had seen, as after a failover to a standby that was behind; \
+             everything that is derived from it is built anew"
+        );
+        // What is derived and durable is of the lost history until it was built anew, which the next start does again.
+        if let Some(file) = self.known.lock().expect("no one panics with it").1.take() {
+            file.forget();
+        }
+    }
+
+    fn read_head(&self) -> Result<Head, StoreError> {
         let mut session = self.head_session.lock().expect("no one panics with it");
-        let sql = "SELECT change FROM head WHERE one = 1";
+        let known = self.known.lock().expect("no one panics with it").0.clone();
+        let sql = "SELECT change, nonce FROM head WHERE one = 1";
         // An idle session may have been cut long ago; it is not put back, and a new one is asked.
         let idle = session.take().filter(|open| !open.is_closed());
         let found = idle.and_then(|open| open.query(sql, &[]).ok().map(|rows| (open, rows)));
         let (open, rows) = match found {
             Some(found) => found,
             None => {
-                let open = self.connect()?;
+                let open = self.connect(Purpose::Turns)?;
                 let rows = open.query(sql, &[]).map_err(|error| failed(&error, &self.address))?;
                 (open, rows)
             }
         };
         *session = Some(open);
-        let head: Option<i64> = rows.first().and_then(|row| row.try_get(0).ok());
-        head.map(|change| change as u64)
-            .ok_or_else(|| self.refused("there is no store any more".to_owned()))
+        let head = rows.first().and_then(|row| {
+            let change = row.try_get::<_, i64>(0).ok()? as u64;
+            Some((change, row.try_get::<_, Vec<u8>>(1).ok()?))
+        });
+        let (change, name) =
+            head.ok_or_else(|| self.refused("there is no store any more".to_owned()))?;
+        let is_expected = known.is_none_or(|known| {
+            change > known.change || (change == known.change && name == known.name)
+        });
+        Ok(Head { change, is_expected })
     }
 }
 
 impl Backend for PostgresBackend {
     fn reader(&self) -> Result<Box<dyn Reading>, StoreError> {
         let me = self.me.upgrade().expect("whoever asks holds it");
-        Ok(Box::new(Postgres::open(me)?))
+        Ok(Box::new(Postgres::open(me, Purpose::Reading)?))
     }
 
     fn is_shared(&self) -> bool {
         true
     }
 
-    fn head(&self) -> Result<u64, StoreError> {
+    fn records(&self, prefix: &str) -> Result<Option<SharedRecords>, StoreError> {
+        let me = self.me.upgrade().expect("whoever asks holds it");
+        SharedRecords::new(&me, prefix).map(Some)
+    }
+
+    fn losses(&self) -> u64 {
+        self.losses.load(Ordering::Relaxed)
+    }
+
+    fn head(&self) -> Result<Head, StoreError> {
         let mut heads = self.heads.lock().expect("no one panics with it");
         // The first read that begins from now on.
         let wanted = heads.begun + 1;
         loop {
             if heads.done >= wanted {
                 match &heads.answer {
-                    Some(Ok(change)) => return Ok(*change),
+                    Some(Ok(head)) => return Ok(*head),
                     Some(Err(error)) => return Err(error.again()),
                     None => {}
                 }

@@ -47,6 +47,12 @@ impl Reading for Postgres {
         self.damage(what)
     }
 
+    fn present(&self) -> Result<Option<Timestamp>, StoreError> {
+        let sql = "SELECT greatest(clock + 1, \
+                   (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) FROM head WHERE one = 1";
+        Ok(self.number(sql, &[])?.map(Timestamp::from_microseconds))
+    }
+
     fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
         let rows = self.query("SELECT value FROM meta WHERE name = $1", &[&name])?;
         rows.first().map(|row| self.get(row, 0)).transpose()

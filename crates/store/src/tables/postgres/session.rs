@@ -17,7 +17,8 @@ use wonbon_rule::{Fingerprints, Kind};
 use wonbon_time::Timestamp;
 
 use super::PostgresBackend;
-use super::connection::{Connection, Flight, Value, failed, is_lost};
+use super::connection::{Connection, Flight, Purpose, Value, failed, is_lost};
+use super::known_turn::KnownTurn;
 use super::schema::digest;
 use crate::decisions::Decision;
 use crate::error::StoreError;
@@ -119,10 +120,15 @@ pub(crate) struct Postgres {
     pub(super) backend: Arc<PostgresBackend>,
     pub(super) connection: RefCell<Arc<Connection>>,
     pub(super) transaction: Cell<Transaction>,
+    purpose: Purpose,
     /// In a turn, or while one state is read.
     pub(super) work: RefCell<Option<Work>>,
-    /// The last change that this session has seen in a turn, and the turn that made it.
-    pub(super) known: RefCell<Option<(u64, Vec<u8>)>>,
+    /// The last turn that this session has taken in.
+    pub(super) known: RefCell<Option<KnownTurn>>,
+    /// The turn up to which everything has to be read again, if it has to and was not yet.
+    pub(super) unread: RefCell<Option<KnownTurn>>,
+    /// Whether what it takes in is what the process has taken in.
+    pub(super) is_following: bool,
     /// The name of the present turn, and the last change before it.
     pub(super) nonce: Vec<u8>,
     pub(super) before: u64,
@@ -234,14 +240,20 @@ fn update_documents() -> String {
 }
 
 impl Postgres {
-    pub(super) fn open(backend: Arc<PostgresBackend>) -> Result<Self, StoreError> {
-        let connection = RefCell::new(Arc::new(backend.connect()?));
+    pub(super) fn open(
+        backend: Arc<PostgresBackend>,
+        purpose: Purpose,
+    ) -> Result<Self, StoreError> {
+        let connection = RefCell::new(Arc::new(backend.connect(purpose)?));
         Ok(Postgres {
             backend,
             connection,
+            purpose,
             transaction: Cell::new(Transaction::None),
             work: RefCell::new(None),
             known: RefCell::new(None),
+            unread: RefCell::new(None),
+            is_following: false,
             nonce: Vec::new(),
             before: 0,
         })
@@ -253,7 +265,7 @@ impl Postgres {
 
     /// Opens the connection anew.
     pub(super) fn reconnect(&self) -> Result<(), StoreError> {
-        *self.connection.borrow_mut() = Arc::new(self.backend.connect()?);
+        *self.connection.borrow_mut() = Arc::new(self.backend.connect(self.purpose)?);
         Ok(())
     }
 

@@ -1,6 +1,8 @@
-//! A text beside the documents of a store in PostgreSQL, for what instances of a service share: their tokens.
+//! Texts beside the documents of a store in PostgreSQL, for what instances of a service share: their tokens, and the records
+//! of jobs.
 //!
-//! It is an entry of `meta`. Whoever changes it holds the head, as a turn does, so that of two changes at once none is lost.
+//! They are entries of `meta`. Whoever changes a [`SharedText`] holds the head, as a turn does, so that of two changes at once
+//! none is lost. [`SharedRecords`] are written by one process and read by all.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -92,5 +94,69 @@ impl SharedText {
             let _ = connection.run("ROLLBACK");
         }
         changed
+    }
+}
+
+/// Texts in a store in PostgreSQL whose names begin alike.
+pub struct SharedRecords {
+    prefix: String,
+    session: Mutex<Postgres>,
+}
+
+impl std::fmt::Debug for SharedRecords {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedRecords").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+impl SharedRecords {
+    pub(super) fn new(backend: &Arc<PostgresBackend>, prefix: &str) -> Result<Self, StoreError> {
+        let session = Mutex::new(backend.session()?);
+        Ok(SharedRecords { prefix: format!("{prefix}/"), session })
+    }
+
+    fn session(&self) -> MutexGuard<'_, Postgres> {
+        self.session.lock().expect("no one panics with it")
+    }
+
+    /// Writes the text of a number in place of one that is there.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn put(&self, number: u32, text: &str) -> Result<(), StoreError> {
+        let sql = "INSERT INTO meta (name, value) VALUES ($1, $2) \
+                   ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        self.session().query(sql, &[&self.name(number), &text]).map(drop)
+    }
+
+    /// The text of a number.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn get(&self, number: u32) -> Result<Option<String>, StoreError> {
+        self.session().meta(&self.name(number))
+    }
+
+    /// Up to `most` texts of numbers below one, the highest number first.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub fn latest(&self, below: Option<u32>, most: usize) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT value FROM meta WHERE name >= $1 AND name < $2 \
+                   ORDER BY name DESC LIMIT $3";
+        // No number has this name, and it comes after all that have.
+        let end = below.map_or_else(|| format!("{}:", self.prefix), |below| self.name(below));
+        let session = self.session();
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = session.query(sql, &[&self.prefix, &end, &most])?;
+        rows.iter().map(|row| session.get(row, 0)).collect()
+    }
+
+    /// In the order of the numbers.
+    fn name(&self, number: u32) -> String {
+        format!("{}{number:010}", self.prefix)
     }
 }

@@ -20,6 +20,7 @@ use wonbon_index::Row;
 use wonbon_time::Timestamp;
 
 use super::connection::{Flight, Value, is_lost};
+use super::known_turn::{KnownTurn, KnownTurnFile};
 use super::rows::ROW_CHANGES;
 use super::schema::{TABLES_VERSION, digest};
 use super::session::{COLUMNS, Postgres, Transaction, Work};
@@ -48,11 +49,17 @@ const MOVE_HEAD: &str = "UPDATE head SET change = $1, next_row = $2, clock = $3,
     WHERE one = 1 AND change = $5";
 
 /// The head as it was read.
-struct Head {
+struct HeadRow {
     counters: Counters,
     forgotten: u64,
     nonce: Vec<u8>,
     now: Timestamp,
+}
+
+impl HeadRow {
+    fn turn(&self) -> KnownTurn {
+        KnownTurn { change: self.counters.last_change, name: self.nonce.clone() }
+    }
 }
 
 /// What fails in a flight whose answers are read.
@@ -81,7 +88,7 @@ impl Postgres {
         }
     }
 
-    fn read_head(&self, rows: &[tokio_postgres::Row]) -> Result<Head, StoreError> {
+    fn read_head(&self, rows: &[tokio_postgres::Row]) -> Result<HeadRow, StoreError> {
         let head = rows.first().ok_or_else(|| self.damage("it has no head".to_owned()))?;
         let tables: i64 = self.get(head, 0)?;
         if tables != TABLES_VERSION {
@@ -93,7 +100,7 @@ impl Postgres {
         }
         let next_row = u32::try_from(self.get::<i64>(head, 3)?)
             .map_err(|_| self.damage("it has given all numbers of documents".to_owned()))?;
-        Ok(Head {
+        Ok(HeadRow {
             counters: Counters {
                 last_change: self.get::<i64>(head, 1)? as u64,
                 next_row,
@@ -117,7 +124,7 @@ impl Postgres {
         lock: &str,
         seen: u64,
         keys: &[&str],
-    ) -> Result<(Head, News), TurnError> {
+    ) -> Result<(HeadRow, News), TurnError> {
         let connection = self.connection();
         let head_sql = format!("{HEAD}{lock}");
         let keys_sql = format!("SELECT {COLUMNS} FROM documents d WHERE d.key_name = ANY($1)");
@@ -129,7 +136,7 @@ impl Postgres {
         ];
         let seen_number = seen as i64;
         let names: Vec<Vec<u8>> = keys.iter().map(|key| digest(key)).collect();
-        let known = self.known.borrow().clone().unwrap_or_default().1;
+        let known = self.known.borrow().as_ref().map(|turn| turn.name.clone()).unwrap_or_default();
         let seen_value: [Value<'_>; 1] = [&seen_number];
         let name_value: [Value<'_>; 1] = [&names];
         let known_value: [Value<'_>; 1] = [&known];
@@ -158,21 +165,63 @@ impl Postgres {
             *self.work.borrow_mut() = Some(work);
         }
         let news = self.news(seen, &head, !answers[3].is_empty(), changes);
-        *self.known.borrow_mut() = Some((head.counters.last_change, head.nonce.clone()));
+        match news {
+            News::Changes(_) => self.take_in(head.turn()),
+            // Until everything was read again, the turn that is known is the one before.
+            News::Unknown => *self.unread.borrow_mut() = Some(head.turn()),
+        }
         Ok((head, news))
+    }
+
+    /// From here on this is the last turn that is known.
+    fn take_in(&self, turn: KnownTurn) {
+        *self.unread.borrow_mut() = None;
+        if self.is_following {
+            self.backend.note_turn(&turn);
+        }
+        *self.known.borrow_mut() = Some(turn);
+    }
+
+    /// For the session of the writer of a process: what it takes in is noted for the process and, in the file, for the next
+    /// one. The turn is the one that the process has taken in so far.
+    pub(crate) fn follow_from(&mut self, turn: Option<KnownTurn>, file: KnownTurnFile) {
+        self.backend.follow_in(file);
+        self.is_following = true;
+        if let Some(turn) = turn {
+            self.take_in(turn);
+        }
+    }
+
+    /// Whether a turn is part of the store's history, and not so old that its name was forgotten.
+    pub(crate) fn has_turn(&self, turn: &KnownTurn) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM turns WHERE nonce = $1 AND change = $2";
+        Ok(!self.query(sql, &[&turn.name, &(turn.change as i64)])?.is_empty())
+    }
+
+    /// A turn that ended with a change.
+    pub(crate) fn turn_at(&self, change: u64) -> Result<Option<KnownTurn>, StoreError> {
+        let sql = "SELECT nonce FROM turns WHERE change = $1 LIMIT 1";
+        let rows = self.query(sql, &[&(change as i64)])?;
+        let name = rows.first().map(|row| self.get(row, 0)).transpose()?;
+        Ok(name.map(|name| KnownTurn { change, name }))
     }
 
     /// What others did since a change, if that is known: the outbox goes back far enough, and the history is still the one
     /// that this process has seen. (A standby that took over may have lost the last turns.)
-    fn news(&self, seen: u64, head: &Head, knows_turn: bool, changes: Vec<RowChange>) -> News {
+    fn news(&self, seen: u64, head: &HeadRow, knows_turn: bool, changes: Vec<RowChange>) -> News {
         let last = head.counters.last_change;
         let complete = head.forgotten <= seen && seen + changes.len() as u64 == last;
-        let same_history = match &*self.known.borrow() {
+        let has_history = match &*self.known.borrow() {
             // The head of a new store was made by no turn.
-            Some((change, _)) if *change == seen && seen > 0 => knows_turn,
-            _ => true,
+            Some(known) if known.change > 0 => knows_turn,
+            _ => seen <= last,
         };
-        match complete && same_history {
+        // What was to be read again and was not is still to be read.
+        let is_unread = self.unread.borrow().is_some();
+        if !has_history && head.forgotten < seen && !is_unread && self.is_following {
+            self.backend.note_loss(seen, last);
+        }
+        match complete && has_history && !is_unread {
             true => News::Changes(changes),
             false => News::Unknown,
         }
@@ -267,7 +316,7 @@ impl Writing for Postgres {
         if settled.is_ok() {
             self.transaction.set(Transaction::None);
             *self.work.borrow_mut() = None;
-            *self.known.borrow_mut() = Some((counters.last_change, self.nonce.clone()));
+            self.take_in(KnownTurn { change: counters.last_change, name: self.nonce.clone() });
         }
         settled
     }
@@ -297,6 +346,13 @@ impl Writing for Postgres {
         let (head, news) = read.map_err(|error| self.turn_failed(error))?;
         ended?;
         Ok(Some(Turn { counters: head.counters, now: head.now, news }))
+    }
+
+    fn has_begun_anew(&self) {
+        let turn = self.unread.borrow_mut().take();
+        if let Some(turn) = turn {
+            self.take_in(turn);
+        }
     }
 
     fn insert(&self, record: &Record, text: &[u8]) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@ use super::Sqlite;
 use crate::database_mark::length;
 use crate::error::StoreError;
 use crate::store_files::StoreFiles;
-use crate::tables::{Backend, Reading};
+use crate::tables::{Backend, Head, Reading};
 
 /// The database of a directory.
 pub(crate) struct SqliteBackend {
@@ -20,8 +20,8 @@ impl Backend for SqliteBackend {
         false
     }
 
-    fn head(&self) -> Result<u64, StoreError> {
-        Ok(self.reader()?.last_change()?.0)
+    fn head(&self) -> Result<Head, StoreError> {
+        Ok(Head { change: self.reader()?.last_change()?.0, is_expected: true })
     }
 
     fn place(&self) -> String {
