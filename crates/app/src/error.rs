@@ -196,6 +196,9 @@ pub enum JobsError {
         /// Why not.
         source: std::io::Error,
     },
+    /// The store that shows jobs to other instances does not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// A store's error in a sentence that names neither paths nor what the database says: for those who
@@ -213,6 +216,7 @@ pub fn public_sentence(error: &StoreError) -> Option<String> {
         | StoreError::NotAsExpected { .. }
         | StoreError::Cancelled
         | StoreError::DiskFull
+        | StoreError::NotFollowed { .. }
         | StoreError::Search(wonbon_store::SearchError::TooDeep { .. }) => Some(error.to_string()),
         StoreError::SweepTooEarly { sweep, latest } => {
             Some(format!("the sweep of {sweep} is earlier than the latest, of {latest}"))

@@ -248,6 +248,7 @@ messages! {
     Jobs = "Jobs", "작업";
     Crawl = "Crawl", "수집";
     NoJobsHere = "This service was started without a directory for jobs. Start it with `wonbon serve --jobs DIR` to import files, deduplicate or cluster a corpus, and crawl.", "작업 폴더 없이 시작된 서비스입니다. 파일을 가져오거나, 말뭉치에서 사본을 제거하거나 군집으로 나누거나, 웹을 수집하려면 `wonbon serve --jobs DIR`로 시작하세요.";
+    JobsElsewhere = "Another instance of this service runs the jobs; they are started and stopped there.", "작업은 이 서비스의 다른 인스턴스에서 실행합니다. 시작과 중지도 그곳에서 합니다.";
     JobsLead = "Work that takes longer than a request. Jobs that are running when the service stops continue when it starts again.", "요청 하나보다 오래 걸리는 일입니다. 서비스가 멈출 때 실행 중이던 작업은 다시 시작하면 이어집니다.";
     NoJobsYet = "There are no jobs yet. Put files into the folder `in` of the jobs directory and start an import, or start a crawl.", "아직 작업이 없습니다. 작업 폴더의 `in`에 파일을 넣고 가져오기를 시작하거나, 수집을 시작하세요.";
     JobImport = "import", "가져오기";

@@ -112,6 +112,8 @@ codes! {
     NothingToUndo = "nothing_to_undo", 409, "There is no such decision to take back", "되돌릴 결정이 없습니다";
     /// No directory for jobs was named at start.
     NoJobs = "no_jobs", 409, "This service was started without a place for jobs", "작업할 곳 없이 시작된 서비스입니다";
+    /// The service was started with `--follow none`.
+    NotFollowed = "not_followed", 409, "This instance does not search or answer questions", "이 인스턴스는 검색하거나 질문에 답하지 않습니다";
     /// A job that has ended cannot be paused, one that runs not be resumed.
     WrongState = "wrong_state", 409, "The job is not in a state for this", "지금 상태의 작업에는 할 수 없습니다";
     /// `If-Match` or `If-None-Match` does not hold.
@@ -134,6 +136,8 @@ codes! {
     TookTooLong = "took_too_long", 503, "The answer took too long", "답이 너무 오래 걸렸습니다";
     /// The service is ending.
     ShuttingDown = "shutting_down", 503, "The service is shutting down", "서비스가 끝나는 중입니다";
+    /// The database was lost while the answer to a commit was waited for.
+    InDoubt = "in_doubt", 503, "It is not known whether this was stored", "저장되었는지 알 수 없습니다";
     /// What answers the question cannot catch up with the documents.
     Behind = "behind", 503, "An index is behind and cannot catch up", "색인이 뒤처져 따라오지 못합니다";
     /// A write failed and nothing of it was stored.
@@ -176,7 +180,7 @@ impl Problem {
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         let retry_after = match code {
             Code::TooManyRequests | Code::Busy | Code::Behind => Some(1),
-            Code::TookTooLong | Code::ShuttingDown | Code::WriteFailed => Some(5),
+            Code::TookTooLong | Code::ShuttingDown | Code::WriteFailed | Code::InDoubt => Some(5),
             Code::DiskFull => Some(60),
             _ => None,
         };
@@ -246,9 +250,9 @@ impl From<StoreError> for Problem {
             StoreError::AlreadyThere { .. } => Code::AlreadyThere,
             StoreError::Cancelled => Code::TookTooLong,
             StoreError::DiskFull => Code::DiskFull,
-            StoreError::WriteFailed { .. }
-            | StoreError::Stopped { .. }
-            | StoreError::InDoubt { .. } => Code::WriteFailed,
+            StoreError::WriteFailed { .. } | StoreError::Stopped { .. } => Code::WriteFailed,
+            StoreError::InDoubt { .. } => Code::InDoubt,
+            StoreError::NotFollowed { .. } => Code::NotFollowed,
             StoreError::ReadOnly { .. } => Code::ShuttingDown,
             StoreError::Behind { .. } => Code::Behind,
             StoreError::Search(SearchError::TooDeep { .. }) => Code::TooDeep,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
-use wonbon_app::jobs::{Jobs, JobsConfig};
+use wonbon_app::jobs::{Jobs, JobsConfig, SharedJobs};
 use wonbon_app::tokens::{Scope, TokenError, TokenFile, random_bytes};
 use wonbon_progress::Cancellation;
 use wonbon_store::Store;
@@ -173,6 +173,8 @@ pub(crate) struct Service {
     pub(crate) bodies: Arc<BodyBudget>,
     pub(crate) answers: Arc<BodyBudget>,
     jobs: Option<Arc<Jobs>>,
+    /// Those of another instance on the same store, where this one has none.
+    pub(crate) jobs_elsewhere: Option<SharedJobs>,
     /// Which scope a route needs; none for those that are open to all.
     pub(crate) scopes: HashMap<(&'static str, &'static str), Option<Scope>>,
     pub(crate) requests: Arc<Semaphore>,
@@ -213,6 +215,10 @@ impl Service {
                 config.limits.answer_memory_bytes.max(config.limits.answer_share_bytes),
                 config.limits.answer_share_bytes,
             ),
+            jobs_elsewhere: match config.jobs {
+                Some(_) => None,
+                None => SharedJobs::of(&store)?,
+            },
             jobs: config.jobs.clone().map(|jobs| Jobs::open(jobs, store.clone())).transpose()?,
             scopes: routes.iter().map(|(method, path, scope)| ((*method, *path), *scope)).collect(),
             requests: Arc::new(Semaphore::new(config.limits.requests)),

@@ -67,6 +67,12 @@ pub struct Shared {
     pub turns_per_second: f64,
     /// How often it read everything again: the history was another one, or it was away too long.
     pub begun_anew: u64,
+    /// How often changes that this instance had seen turned out to be lost, as after a failover to a standby that was behind.
+    pub losses: u64,
+    /// Requests that wait for the writer of this instance.
+    pub queued: u64,
+    /// Whether this instance searches and answers questions.
+    pub follows: bool,
 }
 
 impl Status {
@@ -104,6 +110,9 @@ impl Status {
                 behind: state.behind,
                 turns_per_second: state.turns_per_second,
                 begun_anew: state.begun_anew,
+                losses: state.losses,
+                queued: state.queued,
+                follows: state.follows,
             }),
         })
     }

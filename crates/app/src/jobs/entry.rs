@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use wonbon_crawl::progress::Control;
 
+use super::SharedJobs;
 use super::record::Job;
 
 /// How often counters of a job that runs are written, with two syncs each time.
@@ -22,6 +23,7 @@ const NOTES: usize = 20;
 /// A job as the service holds it.
 pub struct Entry {
     pub(super) directory: PathBuf,
+    shared: Option<SharedJobs>,
     held: Mutex<Held>,
     /// Counts changes; whoever watches is woken by it.
     changes: watch::Sender<u64>,
@@ -36,9 +38,19 @@ pub(super) struct Held {
 }
 
 impl Entry {
-    pub(super) fn new(directory: PathBuf, job: Job) -> Self {
+    pub(super) fn new(directory: PathBuf, job: Job, shared: Option<SharedJobs>) -> Self {
         let held = Held { job, control: Control::default(), written: Instant::now() };
-        Entry { directory, held: Mutex::new(held), changes: watch::channel(0).0 }
+        let entry =
+            Entry { directory, shared, held: Mutex::new(held), changes: watch::channel(0).0 };
+        entry.publish(&entry.hold().job);
+        entry
+    }
+
+    /// Shows other instances how the job is.
+    fn publish(&self, job: &Job) {
+        if let Some(shared) = &self.shared {
+            shared.publish(job);
+        }
     }
 
     pub(super) fn hold(&self) -> MutexGuard<'_, Held> {
@@ -101,6 +113,7 @@ impl Entry {
         job.write(&self.directory)?;
         tell(&held.control);
         held.job = job;
+        self.publish(&held.job);
         drop(held);
         self.notify();
         Ok(changed)
@@ -110,6 +123,7 @@ impl Entry {
         if let Err(error) = job.write(&self.directory) {
             tracing::warn!(job = job.number, %error, "the record of a job could not be written");
         }
+        self.publish(job);
     }
 
     /// Keeps a sentence that a person should read.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Job, Jobs};
+use super::{Job, Jobs, SharedJobs};
 use crate::answers::{JobList, JobListed};
 use crate::cursor::{Cursor, next_of};
 use crate::error::AppError;
@@ -35,11 +35,29 @@ impl JobsQuestion {
     ///
     /// [`AppError::Request`].
     pub fn ask(&self, jobs: &Jobs) -> Result<JobsFound, AppError> {
+        self.page(|below, most| {
+            Ok(jobs.list(below).iter().take(most).map(|entry| entry.job()).collect())
+        })
+    }
+
+    /// Lists those of another instance.
+    ///
+    /// # Errors
+    ///
+    /// [`AppError::Request`], or the database's.
+    pub fn ask_shared(&self, jobs: &SharedJobs) -> Result<JobsFound, AppError> {
+        self.page(|below, most| jobs.list(below, most))
+    }
+
+    fn page(
+        &self,
+        list: impl FnOnce(Option<u32>, usize) -> Result<Vec<Job>, AppError>,
+    ) -> Result<JobsFound, AppError> {
         let limit = ROWS.of(self.limit)?;
         let below = Cursor::read(self.cursor.as_deref(), 'j')?.map(Cursor::first).transpose()?;
-        let entries = jobs.list(below);
-        let found: Vec<Job> = entries.iter().take(limit).map(|entry| entry.job()).collect();
-        let is_more = entries.len() > limit;
+        let mut found = list(below, limit + 1)?;
+        let is_more = found.len() > limit;
+        found.truncate(limit);
         let next = next_of(is_more, 'j', found.last().map(|job| [u64::from(job.number), 0]));
         Ok(JobsFound { jobs: found, next })
     }

@@ -35,6 +35,7 @@ mod inputs;
 mod list;
 mod record;
 mod schedule;
+mod shared;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -59,6 +60,7 @@ pub use record::{
     CrawlProgress, CrawledSite, CurvePoint, Durable, Failure, HostCount, Job, JobProgress,
     JobState, Wanted,
 };
+pub use shared::SharedJobs;
 
 /// A job that ran during so many crashes in a row is not begun again by itself: it may be their cause.
 const MOST_CRASHES: u32 = 3;
@@ -147,6 +149,8 @@ fn value_without_place(value: &mut Value, directory: &Path) {
 pub struct Jobs {
     config: JobsConfig,
     store: Store,
+    /// Where other instances see them.
+    shared: Option<SharedJobs>,
     table: Mutex<Table>,
     /// Held while the service runs: two must not work in one directory.
     _lock: File,
@@ -175,6 +179,7 @@ impl Jobs {
         let Some(lock) = wonbon_files::lock::take(&path).map_err(io("lock", &path))? else {
             return Err(JobsError::InUse { path: directory });
         };
+        let shared = SharedJobs::of(&store).map_err(JobsError::Store)?;
         let mut table = Table::default();
         for entry in std::fs::read_dir(&directory).map_err(io("read", &directory))? {
             let entry = entry.map_err(io("read", &directory))?;
@@ -187,14 +192,15 @@ impl Jobs {
                     if job.state == JobState::Failed && job.unfinished_runs > 0 {
                         job.write(&entry.path()).map_err(io("write", &entry.path()))?;
                     }
-                    table.jobs.insert(number, Arc::new(Entry::new(entry.path(), job)));
+                    let entry = Entry::new(entry.path(), job, shared.clone());
+                    table.jobs.insert(number, Arc::new(entry));
                 }
                 Err(error) => {
                     tracing::warn!(job = number, %error, "the record of a job cannot be read");
                 }
             }
         }
-        let jobs = Arc::new(Jobs { config, store, table: Mutex::new(table), _lock: lock });
+        let jobs = Arc::new(Jobs { config, store, shared, table: Mutex::new(table), _lock: lock });
         Jobs::schedule(&jobs);
         Ok(jobs)
     }

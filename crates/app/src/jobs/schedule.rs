@@ -71,7 +71,7 @@ impl Jobs {
         job.write(&place).map_err(failed)?;
         // The name of the job's directory is durable when the directory above is.
         sync_directory(directory).map_err(|error| failed(error.source))?;
-        table.jobs.insert(number, Arc::new(Entry::new(place, job.clone())));
+        table.jobs.insert(number, Arc::new(Entry::new(place, job.clone(), jobs.shared.clone())));
         drop(table);
         tracing::info!(job = number, kind = job.request.kind(), "a job was started");
         Jobs::schedule(jobs);

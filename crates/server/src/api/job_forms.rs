@@ -12,7 +12,7 @@ use wonbon_app::AppError;
 use wonbon_app::jobs::{Job, Jobs};
 use wonbon_app::requests::JobRequest;
 
-use super::jobs::Change;
+use super::jobs::{Change, job_anywhere};
 use crate::forms::{Fields, field, request_from};
 use crate::guard::Who;
 use crate::inquiry::Inquiry;
@@ -37,8 +37,8 @@ pub(crate) fn job_page(
     asked: JobQuestion,
     reader: &Reader,
 ) -> Result<Reply, Problem> {
-    let job = service.jobs()?.get(asked.number)?.job();
-    Ok(pages::job_page(reader, &job))
+    let job = job_anywhere(service, asked.number)?;
+    Ok(pages::job_page(reader, &job, service.jobs().is_ok()))
 }
 
 /// Which crawl; the latest if none is said.

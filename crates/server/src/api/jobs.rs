@@ -28,21 +28,21 @@ use crate::view::{Reply, View};
     get,
     path = "/v1/jobs",
     tag = "jobs",
-    description = "Jobs, the latest first, with how far they are. Needs a service that was started with `--jobs DIR`, as everything about jobs does.",
+    description = "Jobs, the latest first, with how far they are. Needs a service that was started with `--jobs DIR`, as everything about jobs does. Instances on one PostgreSQL show the jobs of the one that was.",
     params(JobsQuestion),
     responses((status = 200, body = JobList), (status = "default", body = crate::problem::ProblemJson, description = "a problem", content_type = "application/problem+json"))
 )]
 pub(crate) fn list(service: &Inquiry, asked: JobsQuestion, view: &View) -> Result<Reply, Problem> {
-    let jobs = match (service.jobs(), view) {
-        (Ok(jobs), _) => jobs,
-        (Err(_), View::Page(reader)) => return Ok(pages::no_jobs_page(reader, "/jobs")),
-        (Err(problem), View::Json) => return Err(problem),
+    let (found, inputs) = match (service.jobs(), &service.jobs_elsewhere, view) {
+        (Ok(jobs), ..) => (asked.ask(jobs)?, Some(jobs.input_names(100))),
+        (Err(_), Some(elsewhere), _) => (asked.ask_shared(elsewhere)?, None),
+        (Err(_), None, View::Page(reader)) => return Ok(pages::no_jobs_page(reader, "/jobs")),
+        (Err(problem), None, View::Json) => return Err(problem),
     };
-    let found = asked.ask(jobs)?;
     Ok(match view {
         View::Page(reader) => {
             let next = found.next.as_deref();
-            pages::jobs_page(reader, &found.jobs, next, &jobs.input_names(100))
+            pages::jobs_page(reader, &found.jobs, next, inputs.as_deref())
         }
         View::Json => Reply::json(&found.answer()),
     })
@@ -80,6 +80,15 @@ pub(super) fn parse_number(text: &str) -> Result<u32, Problem> {
     text.parse().map_err(|_| Problem::new(Code::UnknownJob, format!("there is no job `{text}`")))
 }
 
+/// A job of this instance, or, where it has none, of the one on the same store that has.
+pub(super) fn job_anywhere(service: &Service, number: u32) -> Result<Job, Problem> {
+    match (service.jobs(), &service.jobs_elsewhere) {
+        (Ok(jobs), _) => Ok(jobs.get(number)?.job()),
+        (Err(_), Some(elsewhere)) => Ok(elsewhere.get(number)?),
+        (Err(problem), None) => Err(problem),
+    }
+}
+
 /// Shows a job.
 #[utoipa::path(
     get,
@@ -94,7 +103,7 @@ pub(crate) async fn get_one(
     Path(number): Path<String>,
 ) -> Response {
     let answered = service.answer(move |service| {
-        let job = service.jobs()?.get(parse_number(&number)?)?.job();
+        let job = job_anywhere(service, parse_number(&number)?)?;
         Ok(Reply::json(&JobAnswer::of(&job)))
     });
     answered.await.into_response()

@@ -242,14 +242,19 @@ fn skipped(page: &mut Page, reader: &Reader, job: &Job) {
 }
 
 /// `/job`.
-pub(crate) fn job_page(reader: &Reader, job: &Job) -> Reply {
+pub(crate) fn job_page(reader: &Reader, job: &Job, is_here: bool) -> Reply {
     let kind = kind_word(reader, job.request.kind());
     let title = reader.tell(Say::JobTitle, &[&job.number.to_string(), kind]);
     let mut page = page(reader, &title);
     page.heading(&title);
     page.lead(&job.request.about());
-    live(&mut page, &[job], |page| {
-        state_part(page, reader, job, false);
+    // An instance that does not run it shows it as it was when the page was made.
+    let watched: &[&Job] = if is_here { &[job] } else { &[] };
+    live(&mut page, watched, |page| {
+        match is_here {
+            true => state_part(page, reader, job, false),
+            false => page.markup(html! { p role="status" { (state_mark(reader, job)) } }),
+        }
         live_progress(page, |page| came_of(page, reader, job));
     });
     parameters(&mut page, reader, job);
@@ -324,18 +329,19 @@ pub(super) fn job_table(page: &mut Page, reader: &Reader, jobs: &[&Job]) {
     page.table(&columns, &rows);
 }
 
-/// `/jobs`.
+/// `/jobs`. Without inputs the jobs are those of another instance.
 pub(crate) fn jobs_page(
     reader: &Reader,
     jobs: &[Job],
     next: Option<&str>,
-    inputs: &[String],
+    inputs: Option<&[String]>,
 ) -> Reply {
     let mut page = page(reader, reader.say(Say::Jobs));
     page.heading(reader.say(Say::Jobs));
     page.lead(reader.say(Say::JobsLead));
     let jobs: Vec<&Job> = jobs.iter().collect();
-    live(&mut page, &jobs, |page| {
+    let watched = if inputs.is_some() { &jobs[..] } else { &[] };
+    live(&mut page, watched, |page| {
         live_list(page, |page| {
             if jobs.is_empty() {
                 page.paragraph(reader.say(Say::NoJobsYet));
@@ -345,7 +351,12 @@ pub(crate) fn jobs_page(
         });
     });
     next_link(&mut page, reader, "/jobs", &[], next);
-    page.section(reader.say(Say::StartJob), |page| start_form(page, reader, inputs));
+    match inputs {
+        Some(inputs) => {
+            page.section(reader.say(Say::StartJob), |page| start_form(page, reader, inputs));
+        }
+        None => page.paragraph(reader.say(Say::JobsElsewhere)),
+    }
     reply(reader, "/jobs", page)
 }
 

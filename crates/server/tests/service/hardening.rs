@@ -52,7 +52,8 @@ async fn the_status_does_not_say_where_the_store_is() {
     assert!(place.starts_with('/'));
     let status = service.get("/v1/status").await;
     assert!(!status.body.contains(&place), "{}", status.body);
-    assert_eq!(status.json()["store"], "store");
+    let shown = if service.store.is_shared() { "PostgreSQL" } else { "store" };
+    assert_eq!(status.json()["store"], shown);
     assert!(!service.page("/status", "en").await.body.contains(&place));
 }
 

@@ -10,7 +10,7 @@ use wonbon_server::Config;
 use wonbon_store::{By, Content, Decision, NewDocument};
 use wonbon_time::Timestamp;
 
-use crate::support::{Answer, Running, address, text};
+use crate::support::{Answer, IN_POSTGRES, Running, address, text};
 
 fn filled() -> Running {
     let service = Running::new();
@@ -142,7 +142,7 @@ async fn language_and_scheme_are_remembered_and_lead_back_only_here() {
 }
 
 /// What a browser does: loads a page and sends its form back.
-async fn form_of(service: &Running, page: &str, cookies: &str) -> (String, String) {
+pub(crate) async fn form_of(service: &Running, page: &str, cookies: &str) -> (String, String) {
     let headers = [("accept", "text/html"), ("cookie", cookies)];
     let page = service.call("GET", page, &headers, "").await;
     let cookie = page.header("set-cookie").split(';').next().unwrap().to_owned();
@@ -150,7 +150,7 @@ async fn form_of(service: &Running, page: &str, cookies: &str) -> (String, Strin
     (cookie, mark.split('"').next().unwrap().to_owned())
 }
 
-async fn send_form(service: &Running, to: &str, cookie: &str, body: &str) -> Answer {
+pub(crate) async fn send_form(service: &Running, to: &str, cookie: &str, body: &str) -> Answer {
     let headers = [
         ("accept", "text/html"),
         ("content-type", "application/x-www-form-urlencoded"),
@@ -353,13 +353,15 @@ fn same_skeletons(payload: &str) {
 
 #[test]
 fn hostile_texts_change_no_tag_of_any_page() {
-    for payload in HOSTILE {
+    // How pages escape does not depend on where the store is, which makes a difference in time.
+    let tried = if IN_POSTGRES { 2 } else { HOSTILE.len() };
+    for payload in &HOSTILE[..tried] {
         same_skeletons(payload);
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if IN_POSTGRES { 2 } else { 24 }, ..ProptestConfig::default() })]
 
     #[test]
     fn no_text_changes_a_tag_of_a_page(

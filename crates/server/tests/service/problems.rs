@@ -8,7 +8,8 @@ use axum::body::Body;
 use serde_json::json;
 use wonbon_app::tokens::{Scope, Tokens};
 use wonbon_server::{Code, Config, Problem, Rate};
-use wonbon_store::{NewDocument, Store, StoreError, StoreParams};
+use wonbon_store::{Follow, NewDocument, Store, StoreError, StoreParams};
+use wonbon_testkit::postgres::shared_server;
 use wonbon_time::Timestamp;
 
 use crate::support::{Answer, Running, text};
@@ -197,11 +198,20 @@ async fn every_code_is_seen() {
     see(Code::Behind, behind.get("/v1/similar?key=a").await);
     assert_eq!(behind.get("/v1/documents/a").await.status, 200, "the others go on");
     see(Code::WriteFailed, crate::full_disk::answer_when_writing_fails());
-    let mut skipped = None;
+    // Where no disk can be filled and no database be lost, as the store tells it.
+    let mut skipped = vec![Problem::from(StoreError::InDoubt { what: String::new() }).code];
     match crate::full_disk::answer_without_room() {
         Some(answer) => see(Code::DiskFull, answer),
-        // Where no disk can be filled, as the store tells it.
-        None => skipped = Some(Problem::from(StoreError::DiskFull).code),
+        None => skipped.push(Problem::from(StoreError::DiskFull).code),
+    }
+    match shared_server() {
+        Some(server) => {
+            let place = server.address("problems", folder.path());
+            let follows = Follow::Nothing;
+            let store = Store::open_or_create_following(place.as_ref(), None, follows).unwrap();
+            see(Code::NotFollowed, Running::over(store).get("/v1/search?q=a").await);
+        }
+        None => skipped.push(Problem::from(StoreError::NotFollowed { which: "search" }).code),
     }
     seen.extend(skipped);
     let all: BTreeSet<Code> = Code::ALL.iter().copied().collect();

@@ -1,4 +1,8 @@
-//! A router over a store of its own, and a way to call it.
+//! A router over a store of its own, and a way to call it. The store is in a directory, or, in the test binary `postgres`, in a
+//! PostgreSQL that is started for the run, if that is installed.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use axum::Router;
 use axum::body::Body;
@@ -9,6 +13,7 @@ use tokio::sync::watch;
 use tower::ServiceExt;
 use wonbon_server::{Config, router_for_tests};
 use wonbon_store::{NewDocument, Store, StoreParams};
+use wonbon_testkit::postgres::shared_server;
 
 /// A service over a store in a directory that goes away with it.
 pub(crate) struct Running {
@@ -52,14 +57,18 @@ impl Running {
 
     pub(crate) fn with(config: Config) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::create(&folder.path().join("store"), &StoreParams::default()).unwrap();
-        let (router, end) = router_for_tests(store.clone(), config).unwrap();
-        Running { router, store, end, _folder: Some(folder) }
+        let store = Store::create(&place(folder.path()), &StoreParams::default()).unwrap();
+        Running { _folder: Some(folder), ..Running::over_with(store, config) }
     }
 
     /// A service over a store that stands elsewhere.
     pub(crate) fn over(store: Store) -> Self {
-        let (router, end) = router_for_tests(store.clone(), Config::default()).unwrap();
+        Running::over_with(store, Config::default())
+    }
+
+    /// The same, set up in some way.
+    pub(crate) fn over_with(store: Store, config: Config) -> Self {
+        let (router, end) = router_for_tests(store.clone(), config).unwrap();
         Running { router, store, end, _folder: None }
     }
 
@@ -116,6 +125,21 @@ impl Running {
             self.store.add(document).unwrap();
         }
         self.store.catch_up().unwrap();
+    }
+}
+
+/// Whether the stores of this binary are in a PostgreSQL.
+pub(crate) const IN_POSTGRES: bool = matches!(env!("CARGO_CRATE_NAME").as_bytes(), b"postgres");
+
+/// What names a new store; in a PostgreSQL, what it derives is in the folder.
+pub(crate) fn place(folder: &Path) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    match IN_POSTGRES.then(shared_server).flatten() {
+        Some(server) => {
+            let schema = format!("service_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+            server.address(&schema, folder).into()
+        }
+        None => folder.join("store"),
     }
 }
 
