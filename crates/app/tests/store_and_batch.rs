@@ -15,7 +15,10 @@ use wonbon_documents::Unwatched;
 use wonbon_sketch::{ElementSet, Seed};
 use wonbon_store::{Kind, NewDocument, Rule, SeedSource, Store, StoreError, StoreParams};
 use wonbon_testkit::corpora::corpus;
+use wonbon_testkit::generate::random::Random;
 use wonbon_testkit::generate::{Corpus, CorpusParams, forged_pair};
+use wonbon_testkit::long::{number, report};
+use wonbon_testkit::postgres::shared_server;
 use wonbon_text::shingles::{DEFAULT_SHINGLE_WORDS, shingles};
 use wonbon_time::Timestamp;
 
@@ -52,15 +55,21 @@ fn said_by_store(posts: &[Post], params: &StoreParams) -> BTreeMap<String, Said>
     for pending in pending {
         pending.wait().unwrap();
     }
-    let mut said = BTreeMap::new();
+    let said = in_order(&store).into_iter().collect();
+    store.close().unwrap();
+    said
+}
+
+/// Every document of a store and what is said of it, in the order of arrival.
+fn in_order(store: &Store) -> Vec<(String, Said)> {
+    let mut all = Vec::new();
     let read: Result<(), StoreError> = store.for_each(|document| {
         let verdict = document.verdict;
-        said.insert(document.key, (verdict.kind, verdict.original, verdict.resemblance));
+        all.push((document.key, (verdict.kind, verdict.original, verdict.resemblance)));
         Ok(())
     });
     read.unwrap();
-    store.close().unwrap();
-    said
+    all
 }
 
 fn said_by_batch(
@@ -158,6 +167,106 @@ fn they_agree_on_usenet() {
 #[test]
 fn they_agree_on_documentation() {
     agree_on("en-win32-api-docs.jsonl.zst");
+}
+
+/// Real documents of many kinds, in the order in which they are used.
+const CORPORA: [&str; 16] = [
+    "ko-petitions",
+    "en-reuters21578",
+    "zh-mdn",
+    "ja-mdn",
+    "en-usenet20news",
+    "ko-precedents",
+    "en-win32-api-docs",
+    "labelled/ko-petition-edits",
+    "labelled/ko-law-revisions",
+    "labelled/en-license-texts",
+    "labelled/en-kafka-html-versions",
+    "labelled/en-manpages-versions",
+    "labelled/en-news-plagiarism",
+    "labelled/en-rfc-obsoletes",
+    "labelled/en-clough-stevenson",
+    "labelled/en-state-bills",
+];
+
+/// The first so many documents of all corpora; none where the corpora are not there.
+fn many_posts(documents: usize) -> Option<Vec<Post>> {
+    let mut all = Vec::new();
+    for name in CORPORA {
+        if all.len() >= documents {
+            break;
+        }
+        let named = posts(&corpus(&format!("{name}.jsonl.zst"))?);
+        all.extend(
+            named.into_iter().map(|post| Post { id: format!("{name} {}", post.id), ..post }),
+        );
+    }
+    all.truncate(documents);
+    Some(all)
+}
+
+/// Stores these documents from three instances at once, each a third of them in order.
+fn store_from_three(place: &Path, posts: &[Post], params: &StoreParams) -> Vec<(String, Said)> {
+    let stores: Vec<Store> =
+        (0..3).map(|_| Store::open_or_create(place, Some(params)).unwrap()).collect();
+    std::thread::scope(|scope| {
+        for (instance, store) in stores.iter().enumerate() {
+            scope.spawn(move || {
+                let mut pending = VecDeque::new();
+                for post in posts.iter().skip(instance).step_by(3) {
+                    let document = NewDocument::text(&post.id, Some(post.created), &post.text);
+                    pending.push_back(store.submit(store.prepare(&document).unwrap()).unwrap());
+                    if pending.len() > 50 {
+                        pending.pop_front().unwrap().wait().unwrap();
+                    }
+                }
+                pending.into_iter().for_each(|pending| drop(pending.wait().unwrap()));
+            });
+        }
+    });
+    let stored = in_order(&stores[0]);
+    for store in stores {
+        assert_eq!(store.verify().unwrap().first, Vec::<String>::new());
+        store.close().unwrap();
+    }
+    stored
+}
+
+/// Whatever the order in which they arrive, and wherever: documents from three instances on one PostgreSQL are what a store of
+/// one process says of them, and what a batch run says. `WONBON_DOCUMENTS` and `WONBON_ORDERS` say how many; scripts/hard.sh:
+/// 100,000 in five orders.
+#[test]
+fn three_instances_on_one_postgres_agree_in_any_order_of_arrival() {
+    let Some(server) = shared_server() else { return };
+    let documents = number("WONBON_DOCUMENTS", 800);
+    let Some(mut posts) = many_posts(documents as usize) else { return };
+    assert_eq!(posts.len() as u64, documents);
+    let rule = Rule::default();
+    let (orders, mut copies) = (number("WONBON_ORDERS", 1), 0);
+    for order in 0..orders {
+        let mut random = Random::new(2008, order, 0);
+        for at in (1..posts.len()).rev() {
+            posts.swap(at, random.below(at as u64 + 1) as usize);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let place = server.address(&format!("order_{order}"), folder.path());
+        let stored = store_from_three(place.as_ref(), &posts, &published(rule));
+        // Of documents of one time the first that arrived comes first; three instances make an order of their own.
+        let by_id: BTreeMap<&str, &Post> =
+            posts.iter().map(|post| (post.id.as_str(), post)).collect();
+        let arrived: Vec<Post> = stored.iter().map(|(id, _)| by_id[id.as_str()].clone()).collect();
+        assert_eq!(arrived.len(), posts.len());
+        let stored: BTreeMap<String, Said> = stored.into_iter().collect();
+        let embedded = said_by_store(&arrived, &published(rule));
+        assert_eq!(first_difference(&stored, &embedded), None, "order {order}, embedded");
+        let batch = said_by_batch(&arrived, rule, Engine::Features, 2);
+        assert_eq!(first_difference(&stored, &batch), None, "order {order}, batch");
+        copies += stored.values().filter(|(kind, ..)| kind.is_copy()).count() as u64;
+        server.psql(&format!("DROP SCHEMA order_{order} CASCADE"));
+    }
+    assert!(copies > 0, "copies");
+    let counts = [("documents", documents * orders), ("copies", copies), ("different", 0)];
+    report("documents from three instances", &counts);
 }
 
 /// Planted families, edited at random, arriving in any order; every fourth corpus by the papers' rule.
