@@ -10,7 +10,7 @@ use anyhow::Context;
 use wonbon_app::jobs::JobsConfig;
 use wonbon_crawl::guard::Guard;
 use wonbon_server::{Config, Limits, LogFormat, Rate, Server, start_logging};
-use wonbon_store::Store;
+use wonbon_store::{Follow, Store};
 
 use crate::Outcome;
 use crate::store::explained;
@@ -52,6 +52,10 @@ pub(crate) struct Args {
     /// public; may be given again. Cannot be said over HTTP.
     #[arg(long, value_name = "NETWORK|HOST", requires = "jobs")]
     allow_private: Vec<String>,
+    /// What this instance keeps beside what decides: `all`, or `none` for an instance on a PostgreSQL that adds, checks and
+    /// reads, and leaves searches and questions to others.
+    #[arg(long, value_enum, default_value_t = Followed::All)]
+    follow: Followed,
     /// Requests a second that one client may make; no limit if not said.
     #[arg(long, value_name = "N", value_parser = positive)]
     rate: Option<f64>,
@@ -89,6 +93,14 @@ pub(crate) struct Args {
     /// The log filter: a level, or a level for each part, as in `wonbon_server=debug`.
     #[arg(long, value_name = "FILTER", env = "WONBON_LOG", default_value = "info")]
     log: String,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Followed {
+    /// Search, and the index of shingles for questions.
+    All,
+    /// Neither.
+    None,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -143,7 +155,11 @@ pub(crate) fn run(args: &Args, directory: &Path) -> anyhow::Result<Outcome> {
     };
     config.check()?;
     let started = Instant::now();
-    let store = Store::open_or_create(directory, None).map_err(explained)?;
+    let follows = match args.follow {
+        Followed::All => Follow::All,
+        Followed::None => Follow::Nothing,
+    };
+    let store = Store::open_or_create_following(directory, None, follows).map_err(explained)?;
     run_until_interrupted(store, started.elapsed(), config)?;
     Ok(Outcome::Done)
 }

@@ -254,3 +254,33 @@ fn short_work_and_work_without_a_terminal_draw_nothing() {
     let output = support::wonbon_reading(&["sketch", "-"], ROW.as_bytes());
     assert_eq!(stderr(&output), "");
 }
+
+#[test]
+fn a_password_in_an_address_is_never_printed() {
+    let files = Files::new();
+    let address = "postgres://me:hidden@127.0.0.1:1/db?sslmode=disable";
+    files.write("wonbon.toml", format!("store = '{address}'\n[serve]\ntokens = '{address}'\n"));
+    let in_folder =
+        |arguments: &[&str]| command(arguments).current_dir(files.path()).output().unwrap();
+    let of_flag = in_folder(&["config", "serve", "--store", address]);
+    assert!(stdout(&of_flag).contains("postgres://me@127.0.0.1:1/db"), "{of_flag:?}");
+    let all = [
+        of_flag,
+        in_folder(&["config"]),
+        in_folder(&["config", "--json", "serve"]),
+        in_folder(&["status"]),
+        in_folder(&["status", "--json"]),
+        in_folder(&["serve"]),
+        in_folder(&["add", "wonbon.toml"]),
+        in_folder(&["token", "list", "--tokens", address]),
+        in_folder(&["copy", address, "elsewhere"]),
+        in_folder(&["restore", "backup", "--store", address]),
+        in_folder(&["status", "--store", "postgres://me:hidden@host/db?sslmode=perhaps"]),
+        in_folder(&["status", "--store", "postgres://me:hidden@host:port/db"]),
+    ];
+    for output in all {
+        let told = format!("{}{}", stdout(&output), stderr(&output));
+        assert!(!told.is_empty() && !told.contains("hidden"), "{told}");
+    }
+    assert!(!files.path().join("elsewhere").exists());
+}
