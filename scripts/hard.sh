@@ -20,8 +20,11 @@ SECTIONS=(
   "store-kills|4|a store killed 200 times with SIGKILL (40 in test.sh)"
   "store-threads|1|a million operations from eight threads (25,000 in test.sh)"
   "store-history|10|a million concurrent operations explained by an order (6,000 in test.sh)"
-  "postgres|1|an instance on PostgreSQL killed 60 times, 1,500 cuts of a connection, all corpora (6, 60 and one in test.sh)"
   "store-late|1|a family of 20,000 copies taken over by late documents while others write (400 in test.sh)"
+  "postgres|1|stores in PostgreSQL: all corpora, 60 kills of an instance, a cut at every place of a turn (one, 6 and 60 in test.sh)"
+  "postgres-servers|1|50 crashes of the server, 20 failovers to a standby, nine silences (3, 1 and 1 in test.sh)"
+  "postgres-documents|1|100,000 real documents from three instances in five orders (800 in one order in test.sh)"
+  "postgres-history|10|a million operations on three instances explained by an order (3,000 in test.sh)"
   "store-backups|1|100 backups and restores while others write (3 in test.sh)"
   "store-migrations|1|migrations stopped at every operation (six of each version in test.sh)"
   "index-colliding|1|a million documents with the same features, template or buckets among 18 bands (20,000 in test.sh)"
@@ -50,9 +53,17 @@ SECTIONS=(
 hard_store_kills() { WONBON_KILLS=200 cargo test -p wonbon-store --test crash -- --nocapture; }
 hard_store_threads() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --test threads; }
 hard_postgres() {
-  WONBON_KILLS=60 WONBON_CUTS=1500 cargo test -p wonbon-store --test postgres_handles
+  WONBON_KILLS=60 WONBON_CUTS=100000 cargo test -p wonbon-store --test postgres_instances -- --nocapture
   WONBON_ALL_CORPORA=1 cargo test -p wonbon-store --test postgres
 }
+hard_postgres_servers() {
+  WONBON_CRASHES=50 WONBON_FAILOVERS=20 cargo test -p wonbon-store --test postgres_instances servers -- --nocapture
+  WONBON_SILENCES=9 cargo test -p wonbon-store --test postgres_instances silence -- --nocapture
+}
+hard_postgres_documents() {
+  WONBON_DOCUMENTS=100000 WONBON_ORDERS=5 cargo test --release -p wonbon-app --test store_and_batch three -- --nocapture
+}
+hard_postgres_history() { WONBON_OPERATIONS=1000000 cargo test -p wonbon-store --test postgres history::every -- --nocapture; }
 hard_python_corpora() { WONBON_ALL_CORPORA=1 bash scripts/python.sh -k shared_corpus; }
 hard_python_wheel() { bash scripts/wheel.sh; }
 hard_spark() {

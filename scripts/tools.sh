@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What tests need beside Rust, fetched where it is missing: a compiler for C, a browser with its driver,
-# curl, nginx, PostgreSQL and Python by apt, schemathesis and axe-core from PyPI into target/tools. Nothing of it is part of the
+# curl, nginx, PostgreSQL, its pooler, libfaketime and Python by apt, schemathesis and axe-core from PyPI into target/tools. Nothing of it is part of the
 # repository. Prints the directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,6 +15,10 @@ command -v curl >/dev/null || packages+=(curl)
 # A proxy before the service, for the guide that shows one.
 PATH="$PATH:/usr/sbin" command -v nginx >/dev/null || packages+=(nginx-light)
 compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || packages+=(postgresql)
+# A pooler before it.
+[ -x /usr/sbin/pgbouncer ] || packages+=(pgbouncer)
+# Instances whose clocks are wrong.
+compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || packages+=(libfaketime)
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
   { apt-get update -q && apt-get install -y -q --no-install-recommends "${packages[@]}"; } >&2

@@ -5,12 +5,16 @@
 #                               [--seed N] [--cache-mebibytes N] [--core N]
 #   benches/store/run.sh adds [--steps N,N,...] [--questions N] [--seconds S] [--seed N]
 #                             [--slower-sync MICROSECONDS] [--place ADDRESS [--instances N]] [--name NAME]
+#   benches/store/run.sh instances [--documents N] [--clients N,N,...] [--seconds S] [--seed N]
 #   benches/store/run.sh questions [--steps N,N,...] [--questions N] [--seed N]
 #
 # adds: checks and durable adds of the whole store from 1, 8 and 64 clients, on all cores. Writes
 # results/<date>-adds.md; needs 2 kB a document in TMPDIR. With --slower-sync every sync of a file takes
 # that much longer, as on a slower disk (needs a C compiler). With --place the store is in a PostgreSQL, and N handles
 # add at once, as N instances would, server and clients on the same cores.
+#
+# instances: durable adds from 1, 2 and 3 instances on one PostgreSQL, which is Debian's and is started for the run, next to a
+# store in a directory; checks and searches. Writes results/<date>-instances.md; needs 5 kB a document in TMPDIR.
 #
 # questions: similar, within, contains and sources, asked by one thread. Writes
 # results/<date>-questions.md; needs 3 kB a document in TMPDIR.
@@ -23,7 +27,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 command_line="benches/store/run.sh $*"
 what=${1:-}
-case $what in papers | adds | questions) shift ;; *) echo "error: say which: $0 papers, adds or questions" >&2; exit 2 ;; esac
+case $what in papers | adds | instances | questions) shift ;; *) echo "error: say which: $0 papers, adds, instances or questions" >&2; exit 2 ;; esac
 
 core=1 name="" slower="" options=()
 while [ $# -gt 0 ]; do

@@ -14,13 +14,14 @@
 //! over all questions after one that warmed the caches. Every index must give the same verdict and
 //! the same full list of originals for every question, or the run fails.
 //!
-//! `adds` measures the whole store ([`adds`]), `questions` what is asked of it ([`questions`]).
+//! `adds` measures the whole store ([`adds`]), `instances` several on one PostgreSQL ([`instances`]), `questions` what is asked of it ([`questions`]).
 //!
 //! Left out of `papers`: making features, storing the document. The disk: after the warming round all pages that
 //! are needed are in memory, while the paper's machine of 2 GB may have had to read some.
 
 mod adds;
 mod documents;
+mod instances;
 mod nodes;
 mod papers;
 mod plot;
@@ -49,6 +50,8 @@ enum Command {
     Papers(PapersArgs),
     /// Checks and durable adds of the whole store.
     Adds(AddsArgs),
+    /// Several instances on one PostgreSQL.
+    Instances(InstancesArgs),
     /// Similar, within, contains and sources.
     Questions(QuestionsArgs),
 }
@@ -97,6 +100,23 @@ struct QuestionsArgs {
     #[arg(long, default_value_t = 1000)]
     questions: u64,
     #[arg(long, default_value_t = 1997)]
+    seed: u64,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[derive(clap::Args)]
+struct InstancesArgs {
+    /// Documents in each store before anything is measured.
+    #[arg(long, default_value_t = 20_000)]
+    documents: u64,
+    /// How long clients add or ask, for each number of clients.
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// Numbers of clients; those that are fewer than the instances are left out.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 8, 64])]
+    clients: Vec<usize>,
+    #[arg(long, default_value_t = 2008)]
     seed: u64,
     #[command(flatten)]
     report: ReportArgs,
@@ -167,6 +187,7 @@ fn main() -> anyhow::Result<()> {
     let args = match Args::parse().command {
         Command::Papers(args) => args,
         Command::Adds(args) => return adds::run(&args),
+        Command::Instances(args) => return instances::run(&args),
         Command::Questions(args) => return questions::run(&args),
     };
     anyhow::ensure!(
