@@ -186,6 +186,8 @@ def main():
     for name in ("python", "peers", "text-dedup", "program", "work"):
         parser.add_argument(f"--{name}")
     parser.add_argument("--cores", default="1,2")
+    parser.add_argument("--times", type=int, default=3, help="runs of a contestant that is not slow")
+    parser.add_argument("--without", default="", help="contestants that are left out")
     parser.add_argument("--only", default="sketch,dedup,extract,program")
     asked = parser.parse_args()
     if not SHARED.exists():
@@ -221,6 +223,9 @@ def main():
             head = " | ".join(columns)
             print(f"## {kind}, {cores} core{'s' if cores > 1 else ''}\n\n| {head} |\n|{'---|' * head.count('|')}---|")
             for name, job in contestants:
+                if job in asked.without.split(","):
+                    print(f"| {name} | left out |")
+                    continue
                 python = asked.python if "wonbon" in job else asked.text_dedup if "text-dedup" in job else asked.peers
                 if cores > 1 and job in SINGLE:
                     print(f"| {name} | one thread: as on one core |")
@@ -230,7 +235,7 @@ def main():
                     continue
                 path = pages if kind == "extract" else some_texts if job in SOME else texts
                 size = some_size if job in SOME else sizes[kind]
-                told = run(python, job, path, cores, out, 1 if job in ONCE else 3)
+                told = run(python, job, path, cores, out, 1 if job in ONCE else asked.times)
                 if isinstance(told, str):
                     print(f"| {name} | {told[:100]} |")
                     continue
