@@ -58,7 +58,7 @@ mod tests {
             ("https://me:secret@blog.example.org.:8080/x?y#z", Some("example.org")),
             ("http://[2001:DB8::1]:80/", Some("[2001:db8::1]")),
             ("http://3221225991/", Some("192.0.2.7")),
-            ("http://블로그.예시.한국/", Some("xn--vv4b11e.xn--3e0b707e")),
+            ("http://블로그.예시.한국/", Some("xn--vv4b11d.xn--3e0b707e")),
             ("a.example/page", None),
             ("mailto:me@example.org", None),
             ("note 7", None),
