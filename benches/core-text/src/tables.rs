@@ -62,7 +62,7 @@ fn print_sets(outcomes: &[Outcome]) {
         for outcome in outcomes {
             let rows: Vec<&Row> =
                 outcome.rows.iter().filter(|row| row.set == set && row.is_unseen).collect();
-            let of = |value: fn(&Row) -> f64| rows.iter().map(|row| value(row));
+            let of = |value: fn(&Row) -> f64| rows.iter().map(move |row| value(row));
             let mut times: Vec<f64> = of(|row| row.milliseconds).collect();
             if times.is_empty() {
                 continue;
