@@ -23,6 +23,10 @@ const EMPTY_LIST: f64 = 11.0;
 const LIST: f64 = 47.0;
 /// Nanoseconds to put a posting into the index.
 const BUILT_POSTING: f64 = 28.0;
+/// An index of so many postings (16 MB) lies far from the processor: to look at a list or to put a posting
+/// in takes so many times as long.
+const FAR_FROM: u64 = 1 << 20;
+const FAR: f64 = 1.7;
 /// Nanoseconds for a posting tested eight at a time.
 const POSTING: f64 = 0.65;
 /// Nanoseconds for a posting whose record the narrow signature does not rule out.
@@ -261,7 +265,8 @@ impl Plan {
         let in_window = slots / f64::from((block.slots.end - block.slots.start).max(1));
         let allowed = f64::from(row.most_different(size));
         let indexed = bounds.index_prefix(block.shelf.side, size);
-        let mut by_postings = BUILT_POSTING * f64::from(indexed);
+        let far = if self.postings_count > FAR_FROM { FAR } else { 1.0 };
+        let mut by_postings = far * BUILT_POSTING * f64::from(indexed);
         for (i, &token) in collection.record(record)[..prefix as usize].iter().enumerate() {
             if token < first_shared {
                 continue;
@@ -276,7 +281,7 @@ impl Plan {
             let passes = expected + 1.3 * i as f64 <= allowed;
             let price = if passes { PASSED } else { POSTING };
             let visit = if length > 1.0 { LIST } else { EMPTY_LIST };
-            by_postings += visit + length * in_window * price;
+            by_postings += far * visit + length * in_window * price;
         }
         Costs { by_columns, by_postings }
     }
