@@ -30,13 +30,14 @@ fn text(changed: u64, number: u64) -> String {
     words.join(" ")
 }
 
-/// Copies near and less near, some of them the same; a few are so far that they resemble only some of the others.
+/// Copies near and less near, some of them the same; a few are so far that they resemble only some of the others. Only so
+/// few that one document is still compared with all originals.
 fn copy(number: u64) -> String {
     match number % 8 {
         0 | 1 => text(0, 0),
         2 => text(1, 1),
-        3 => text(9, number),
-        _ => text(1 + number % 5, number),
+        3 if number < 400 => text(9, number),
+        _ => text(1 + number % 3, number),
     }
 }
 
