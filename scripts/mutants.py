@@ -53,7 +53,7 @@ MUTANTS = [
     ("families: late documents suit no copies", FAMILIES, "latest < record.created", "latest >= record.created"),
     ("families: judged once", FAMILIES, "while let Some(order) = self.again.pop_first() {",
      "if let Some(order) = self.again.pop_first() {"),
-    ("walk: every other pair", WALK, "self.starts[at + 1] as usize]", "self.starts[at + 1] as usize - usize::from(self.starts[at + 1] > self.starts[at] + 1)]"),
+    ("walk: every other pair", WALK, "self.starts[row + 1] as usize]", "self.starts[row + 1] as usize - usize::from(self.starts[row + 1] > self.starts[row] + 1)]"),
     ("tokens: for reading is for all", TOKENS, "self.scopes.iter().any(|held| *held >= scope)", "!self.scopes.is_empty() || scope == Scope::Read"),
     ("tokens: they never end", TOKENS, "is_ok_and(|expires| expires > now)", "is_ok_and(|expires| expires > now || true)"),
     ("tokens: no lock", TOKENS, "let _lock = wonbon_files::lock::wait(Path::new(&lock)).map_err(io(\"lock\"))?;", "let _ = (lock, io);"),
