@@ -217,6 +217,22 @@ assert len(wonbon.sketch(frame["text"])) == 3 and list(wonbon.dedup(frame["text"
     assert done.returncode == 0, done.stderr
 
 
+def test_columns_that_are_no_part_of_a_document_may_hold_anything():
+    text = " ".join(WORDS[:40])
+    rows = [
+        {"id": str(at), "text": text, "tags": ["a", at], "meta": {"n": at}, "vector": np.zeros(3), "none": None} for at in range(3)
+    ]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    for data in (rows, columns, (row for row in rows)):
+        assert wonbon.dedup(data).table.column("original") == ["0"] * 3
+    assert wonbon.dedup(rows).select() == rows[:1]
+    for wrong in ([{"text": ["a"]}], {"text": [["a"]]}, [{"id": ["a"], "text": "a"}]):
+        with pytest.raises(wonbon.ColumnError, match="holds list in row 0"):
+            wonbon.dedup(wrong)
+    with pytest.raises(wonbon.ColumnError, match="there is no column `tags` for `text`"):
+        wonbon.dedup(rows, text="tags")
+
+
 def test_texts_alone_are_called_by_their_numbers():
     text = " ".join(WORDS[:30])
     families = wonbon.dedup([text, "other words", text])

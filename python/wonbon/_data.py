@@ -29,6 +29,18 @@ def _is(data: object, module: str, *names: str) -> bool:
     return any((module.partition(".")[0], name) in kinds for name in names)
 
 
+CONTENT = ("text", "html", "id", "url", "created", "published")
+"""Columns that are looked at under these names: what they should not hold is told, never passed over."""
+
+
+def _is_passed_over(name: Any, column: Any) -> bool:
+    """Whether a column holds lists, dictionaries or arrays, such as tags and embeddings: no part of a document does."""
+    if name in CONTENT or not isinstance(column, list):
+        return False
+    first = next((value for value in column if value is not None), None)
+    return isinstance(first, (list, tuple, set, frozenset, Mapping)) or _is(first, "numpy", "ndarray")
+
+
 def _checked_row(number: int, row: Any) -> Mapping[str, Any]:
     """A row that is a dictionary, as the first one was."""
     if not isinstance(row, Mapping):
@@ -41,7 +53,8 @@ def _batches_of_rows(rows: Iterator[Any]) -> Iterator[dict[str, list[Any]]]:
     checked = itertools.starmap(_checked_row, enumerate(rows))
     while taken := list(itertools.islice(checked, ROWS)):
         names = dict.fromkeys(name for row in taken for name in row)
-        yield {name: [row.get(name) for row in taken] for name in names}
+        columns = {name: [row.get(name) for row in taken] for name in names}
+        yield {name: column for name, column in columns.items() if not _is_passed_over(name, column)}
 
 
 def _of_items(items: Iterable[Any]) -> Any:
@@ -104,7 +117,8 @@ def as_stream(data: Any) -> Any:
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return data
     if isinstance(data, Mapping):
-        return {name: _column(column) for name, column in data.items()}
+        columns = {name: _column(column) for name, column in data.items()}
+        return {name: column for name, column in columns.items() if not _is_passed_over(name, column)}
     if isinstance(data, (str, bytes, bytearray)) or not isinstance(data, Iterable):
         return data
     return _of_items(data)
