@@ -153,7 +153,7 @@ messages! {
     Explained = "{0} of {1} words are explained by stored documents ({2} %).", "낱말 {1}개 가운데 {0}개가 저장된 문서로 설명됩니다({2} %).";
     StoredPassages = "Passages found in stored documents", "저장된 문서에 있는 대목";
     StoredPassagesLead = "{0} of {1} words belong to passages that stored documents have too.", "낱말 {1}개 가운데 {0}개가 저장된 문서에도 있는 대목에 들어 있습니다.";
-    PassageWords = "{0} words, in {1} places", "낱말 {0}개, {1}곳";
+    PassageWords = "{0} words · places: {1}", "낱말 {0}개, {1}곳";
     ExplainsWords = "explains {0} words", "낱말 {0}개를 설명";
     Similar = "Similar documents", "닮은 문서";
     SimilarLead = "Ordered by exact resemblance.", "정확한 유사도 순서입니다.";
